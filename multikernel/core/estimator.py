@@ -228,7 +228,7 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
     @property
     def _storage(self) -> KernelBank:
         """How the kernels are stored: the bank that was given, or one by default."""
-        return storage_of(self.kernels)
+        return storage_of(self._kernel_arguments()[0])
 
     def _check_storage(self) -> None:
         """Refuse what a bank asks for and the family cannot do."""

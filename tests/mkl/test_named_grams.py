@@ -11,12 +11,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 
 from multikernel import KernelBank, MKLClassifier, MKLRidge, evaluate, load_model, save_model, stack_kernels
-from multikernel.spectral import SpectralKernelClassifier
-from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.doctor import diagnose
 from multikernel.mkl import cost_path
 from multikernel.mkl.weight_path import weight_path
 from multikernel.report import render_markdown, summarize
+from multikernel.spectral import SpectralKernelClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 
 RNG = np.random.default_rng(3)
 ROWS, NEW = RNG.normal(size=(40, 4)), RNG.normal(size=(9, 4))

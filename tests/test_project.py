@@ -166,6 +166,12 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
     assert "plain sum" in page
 
 
+def test_the_example_of_tables_runs(run_example):
+    _, printed = run_example("which_table_of_a_patient_matters", "--patients", "80")
+    lines = dict(re.findall(r"^(mrna|methylation|clinic) +(0\.\d+)$", printed, re.MULTILINE))
+    assert set(lines) == {"mrna", "methylation", "clinic"} and "patients in some table" in printed
+
+
 @pytest.mark.thorough
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example("do_negative_weights_help")

@@ -9,16 +9,15 @@ import pytest
 from sklearn.base import clone
 
 import multikernel
-from multikernel import (
-    ConformalKernel,
-    KDDAClassifier,
-    KernelBank,
-    KernelKNNClassifier,
-    MKLClassifier,
-    SpectralKernelClassifier,
-)
+from multikernel import KernelBank, MKLClassifier
 from multikernel._validation import RENAMED, RefusesOldNames, refuse_old_names
 from multikernel.core.estimator import KernelEstimator
+from multikernel.spectral import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelKNNClassifier,
+    SpectralKernelClassifier,
+)
 
 ESTIMATORS = [
     name

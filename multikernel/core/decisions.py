@@ -6,6 +6,7 @@ classes are binary machines (their samples, their signs and how they vote), or a
 share.
 """
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._typing import Array
 from ..rows import is_dask
-from ..views.precomputed import with_storage
 from .folds import make_folds
 from .row_input import by_chunks, score_by_chunks
 
@@ -47,9 +47,10 @@ def calibrate(
     if not estimator.probability:
         return None
     # the folds take the route of the fit, though they have fewer rows
-    settled = {}
+    settled: dict[str, Any] = {}
     if hasattr(estimator, "gram_"):
-        settled = {"kernels": with_storage(estimator.kernels, gram=estimator.gram_)}
+        route = {"gram": estimator.gram_, "missing": estimator.missing_}
+        settled["kernels"] = replace(estimator._storage, **route)
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

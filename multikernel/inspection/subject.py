@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from ..mkl.low_rank import chooses_route
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import as_views
-from ..views.precomputed import with_storage
 from ..viz.fitted import view_shares, weight_names
 
 # What a refit for a figure does not need.
@@ -142,7 +141,7 @@ class Subject:
         if chooses_route(self.final) and self.final.gram_ == "low_rank":  # so do refits to fewer samples
             kernels = wanted.get("kernels", known[f"{self.prefix}kernels"])
             stored = {"kernels": getattr(kernels, "kernels", kernels), "gram": "low_rank"}
-            wanted["kernels"] = with_storage(self.final.kernels, **stored)
+            wanted["kernels"] = replace(self.final._storage, **stored)
         return copied.set_params(**{self.prefix + name: value for name, value in wanted.items()})
 
     def around(self, estimator: Any) -> Any:

@@ -31,7 +31,7 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import BaseMKL, refusing_overflow, require_finite
+from ..core.estimator import BaseMKL, missing_of, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
 from ..core.row_input import (
@@ -60,8 +60,7 @@ from ..views.low_rank import (
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
-from ..views.precomputed import with_storage
-from ..views.tables import MultiTable, as_tables
+from ..views.tables import as_tables
 from ..views.view import automatic_names, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
@@ -129,12 +128,12 @@ def settle_route(model: Any, X: Any) -> Any:
         if chooses_route(estimator):
             with suppress(TypeError, ValueError):  # what is wrong is said by the fit
                 if choose_route(estimator, X) == "low_rank":
-                    chosen = with_storage(estimator.kernels, gram="low_rank")
+                    chosen = replace(estimator._storage, gram="low_rank")
                     model.set_params(**{f"{prefix}kernels": chosen})
     return model
 
 
-def why_not_low_rank(estimator: Any, X: Any = None) -> str:
+def why_not_low_rank(estimator: Any, X: Any) -> str:
     """Why the problem, as parameters and tables state it, has no low-rank route; empty if it has one."""
     stored = estimator._storage
     if stored.psd != "error":
@@ -142,15 +141,11 @@ def why_not_low_rank(estimator: Any, X: Any = None) -> str:
             f"psd={stored.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
             "stand for is positive semidefinite. Leave psd out, or use gram='dense' or 'memmap'."
         )
-    if stored.missing not in ("auto", "error"):
+    missing = missing_of(stored, X)
+    if missing != "error":
         return (
-            f"missing={stored.missing!r} completes Gram matrices, and has no low-rank route. Use "
+            f"missing={missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
-        )
-    if stored.missing == "auto" and isinstance(X, MultiTable) and X.has_gaps:
-        return (
-            "samples lack tables after the outer join, and factors of low rank have no way to stand in for "
-            "them. Use join_views(..., how='inner'), or gram='dense' or 'memmap'."
         )
     return str(estimator._why_not_low_rank())
 
@@ -163,7 +158,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
             "Use gram='low_rank' or 'auto', or load it with X.compute()."
         )
     choose_gram("low_rank", 1, estimator.kernels)  # refuses precomputed kernels
-    why_not = why_not_low_rank(estimator)
+    why_not = why_not_low_rank(estimator, X)
     if why_not:
         raise ValueError(f"{why_not} For that, load the dask collections with compute().")
     return "low_rank"
@@ -463,14 +458,13 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._check_numerics()
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
-    model.missing_ = "error"
     rank = check_rank("rank", model._storage.rank)
     factors = FactorRequest(
         model._storage.kernels, rank, model._fit_seed, model._storage.dtype, n_machines
     ).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
-    model.memory_ = factors.memory
+    model.memory_, model.missing_ = factors.memory, "error"
     model.approximation_ = pd.DataFrame(
         {
             "approximation": factors.bank.approximations_,

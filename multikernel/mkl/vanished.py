@@ -7,7 +7,7 @@ each with the rank that would hold it: the number of landmarks, drawn at random,
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from .._validation import warn_caller
 from ..core.optim.loop import Status
 from ..core.row_input import GivenRows
 from ..views import KernelBank, as_views
-from ..views.precomputed import with_storage
 from ..views.view import place_views
 from .low_rank import Factors, LowRankWarning, draw_rows, is_unasked
 
@@ -106,7 +105,7 @@ def _dense_shares(model: Any, given: GivenRows) -> dict[str, float]:
     silent = {"probability": False, "callback": None, "verbose": 0, "tol": max(_TOL, model.tol)}
     known = model.get_params(deep=False)
     small = clone(model).set_params(
-        kernels=with_storage(model.kernels, gram="dense"),
+        kernels=replace(model._storage, gram="dense"),
         **{name: value for name, value in silent.items() if name in known},
     )
     with warnings.catch_warnings():

@@ -69,10 +69,13 @@ def warn_of_vanished(model: Any, given: GivenRows, factors: Factors) -> None:
         return
     vanished = find_vanished(model, given, factors)
     if vanished:
+        can_be_held = any(view.rank is not None for view in vanished)
+        exact = "gram='dense' or 'memmap', which are exact"
+        remedy = f"Give View or KernelBank this rank, or use {exact}" if can_be_held else f"Use {exact}"
         warn_caller(
             "kernels lose their weight because factors of low rank do not hold them: "
-            f"{', '.join(map(str, vanished))}. Give View or KernelBank a higher rank, or use gram='dense' or "
-            "'memmap', which are exact; gram='low_rank' says that the factors are wanted as they are.",
+            f"{', '.join(map(str, vanished))}. {remedy}; gram='low_rank' says that the factors are wanted as "
+            "they are.",
             LowRankWarning,
         )
 

@@ -1,11 +1,11 @@
 """The same data at 9 900 and at 10 100 training rows: Gram matrices, and factors in their place.
 
-``python -m benchmarks.cliff`` prints a table and writes it to docs/benchmarks/cliff.md. ``MKLClassifier()`` is
-fitted as it is; ``gram="auto"`` takes Gram matrices up to 10 000 rows. Letters and pen digits are read from the
-folder of $MULTIKERNEL_DATA, else from ../shared/data; ringnorm, twonorm and waveform are drawn anew for each
-split. Both fits of a split have the same test rows, and the smaller training set is part of the larger one.
-Each fit has a process of its own: the Gram matrices take 7 GB. What is measured is kept in --store, from where
-a run that was stopped goes on.
+``python -m benchmarks.cliff`` prints each fit and writes docs/benchmarks/cliff.md. ``MKLClassifier()`` is
+fitted as it is; ``gram="auto"`` takes Gram matrices up to 10 000 rows. Letters and pen digits are read from
+the folder of $MULTIKERNEL_DATA, else from ../shared/data; ringnorm, twonorm and waveform are drawn anew for
+each split. Both fits of a split have the same test rows, and the smaller training set is part of the larger.
+Each fit has a process of its own: Gram matrices take 7 GB. What is measured is kept in --store, from where a
+run that was stopped goes on; delete it to measure again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def draw_ringnorm(n: int, rng: np.random.Generator) -> Data:
 
 
 def draw_waveform(n: int, rng: np.random.Generator) -> Data:
-    """Breiman's waveform: class k is a random mixture of two of three triangles, with noise, in 21 columns."""
+    """Breiman's waveform: each class mixes two of three triangles at random, with noise, in 21 columns."""
     place = np.arange(1, 22)
     triangles = np.array([np.maximum(6.0 - np.abs(place - peak), 0.0) for peak in (11, 15, 7)])
     codes = rng.integers(0, 3, n)
@@ -155,8 +155,8 @@ def measure_all(names: Sequence[str], splits: int, store: Path) -> list[dict[str
 # --- the page ----------------------------------------------------------------------------------------------
 
 HEAD = (
-    "| data | classes | test rows | splits | 9 900 rows, Gram matrices | 10 100 rows, factors | difference, points "
-    "| within 1 point | s | s on factors |\n"
+    "| data | classes | test rows | splits | 9 900 rows, Gram matrices | 10 100 rows, factors "
+    "| difference, points | within 1 point | s | s on factors |\n"
     "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|"
 )
 
@@ -223,8 +223,8 @@ takes factors of rank 200 in the place of Gram matrices, by `python -m benchmark
 {HEAD}
 {chr(10).join(map(row, groups))}
 
-- Accuracies are means over splits ± their standard deviation. Both fits of a split have the same test rows, and
-  the 9 900 rows are part of the 10 100. No row occurs twice: of equal rows of the files one is taken.
+- Accuracies are means over splits ± their standard deviation. Both fits of a split have the same test rows,
+  and the 9 900 rows are part of the 10 100. No row occurs twice: of equal rows of the files one is taken.
 - ringnorm, twonorm and waveform are drawn anew for each split; letters and pen digits are split at random.
 - Several classes are one-versus-rest.
 - **s**: wall time of a fit on one thread.
@@ -233,8 +233,9 @@ takes factors of rank 200 in the place of Gram matrices, by `python -m benchmark
 
 {tables}
 
-Where the difference is more than 1 point, the views that have weight on Gram matrices have a large trace error on
-factors: the rank of 200 is too low for them. The fit says so in a `LowRankWarning`, with the rank to try.
+Where the difference is more than 1 point, views that have weight on Gram matrices have a large trace error on
+factors: 200 columns are too few for them. The fit says so in a `LowRankWarning` that names the views, what
+weight they have on Gram matrices of some rows, and the rank to try, or that no rank up to 1 500 holds them.
 
 Measured on: {about}.
 """

@@ -60,7 +60,6 @@ from ..views.low_rank import (
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
-from ..views.precomputed import with_storage
 from ..views.tables import as_tables
 from ..views.view import automatic_names, kept_views, place_views
 
@@ -129,12 +128,12 @@ def settle_route(model: Any, X: Any) -> Any:
         if chooses_route(estimator):
             with suppress(TypeError, ValueError):  # what is wrong is said by the fit
                 if choose_route(estimator, X) == "low_rank":
-                    chosen = with_storage(estimator.kernels, gram="low_rank")
+                    chosen = replace(estimator._storage, gram="low_rank")
                     model.set_params(**{f"{prefix}kernels": chosen})
     return model
 
 
-def why_not_low_rank(estimator: Any, X: Any = None) -> str:
+def why_not_low_rank(estimator: Any, X: Any) -> str:
     """Why the problem, as parameters and tables state it, has no low-rank route; empty if it has one."""
     stored = estimator._storage
     if stored.psd != "error":
@@ -465,7 +464,6 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._check_numerics()
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
-    model.missing_ = "error"
     rank = check_rank("rank", model._storage.rank)
     factors = FactorRequest(
         model._storage.kernels, rank, model._fit_seed, model._storage.dtype, n_machines

@@ -7,7 +7,7 @@ each with the rank that would hold it: the number of landmarks, drawn at random,
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from .._validation import warn_caller
 from ..core.optim.loop import Status
 from ..core.row_input import GivenRows
 from ..views import KernelBank, as_views
-from ..views.precomputed import with_storage
 from ..views.view import place_views
 from .low_rank import Factors, LowRankWarning, draw_rows, is_unasked
 
@@ -70,10 +69,13 @@ def warn_of_vanished(model: Any, given: GivenRows, factors: Factors) -> None:
         return
     vanished = find_vanished(model, given, factors)
     if vanished:
+        can_be_held = any(view.rank is not None for view in vanished)
+        exact = "gram='dense' or 'memmap', which are exact"
+        remedy = f"Give View or KernelBank this rank, or use {exact}" if can_be_held else f"Use {exact}"
         warn_caller(
             "kernels lose their weight because factors of low rank do not hold them: "
-            f"{', '.join(map(str, vanished))}. Give View or KernelBank a higher rank, or use gram='dense' or "
-            "'memmap', which are exact; gram='low_rank' says that the factors are wanted as they are.",
+            f"{', '.join(map(str, vanished))}. {remedy}; gram='low_rank' says that the factors are wanted as "
+            "they are.",
             LowRankWarning,
         )
 
@@ -106,7 +108,7 @@ def _dense_shares(model: Any, given: GivenRows) -> dict[str, float]:
     silent = {"probability": False, "callback": None, "verbose": 0, "tol": max(_TOL, model.tol)}
     known = model.get_params(deep=False)
     small = clone(model).set_params(
-        kernels=with_storage(model.kernels, gram="dense"),
+        kernels=replace(model._storage, gram="dense"),
         **{name: value for name, value in silent.items() if name in known},
     )
     with warnings.catch_warnings():

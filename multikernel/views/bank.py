@@ -195,7 +195,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
         - "auto": a Gram stack up to 10 000 rows where it fits in memory; in :class:`MKLClassifier`,
           :class:`MKLRegressor` and :class:`MKLRidge` factors beyond that, wherever `rank` is given or a view
-          names one or an ``approximation``, and for rows in dask collections;
+          names one or an ``approximation``, and for rows in dask collections. The folds of a search by
+          scikit-learn may have fewer rows than the refit: name a route for both (the guide on many rows);
         - "dense": a Gram stack in memory;
         - "memmap": a Gram stack in a temporary file;
         - "low_rank": factors of low rank, for these three estimators only (see :class:`LowRankBank`).

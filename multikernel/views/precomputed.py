@@ -283,17 +283,6 @@ def storage_of(kernels: Any) -> KernelBank:
     return kernels if isinstance(kernels, KernelBank) else KernelBank(kernels)
 
 
-def with_storage(kernels: Any, /, **changes: Any) -> KernelBank:
-    """The bank of a ``kernels=`` argument with other values of its storage; what was passed is not changed.
-
-    Examples
-    --------
-    >>> with_storage(KernelBank("auto", dtype="float32"), gram="dense")
-    KernelBank(dtype='float32', gram='dense')
-    """
-    return KernelBank(**storage_of(kernels).get_params(deep=False) | changes)
-
-
 def make_bank(
     kernels: Any = "auto", *, gram: str | None = None, lean: bool = False, fill: str | None = None
 ) -> KernelBank | PrecomputedBank | CompletedBank:

@@ -108,7 +108,7 @@ ENTRIES = {
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
-        {"width": "mean"},
+        {"gamma": "mean"},
         place="X",
         read_with={"C": {"classifier": "svm"}},
         sometimes=frozenset({"coefficients_", "cores_", "factors_"}),
@@ -130,9 +130,16 @@ def public_estimators():
 PUBLIC = [cls for cls in public_estimators() if cls.__name__ in ENTRIES]
 
 
+def names_of(cls):
+    """The parameters of a class; ``kernels`` where it takes several views."""
+    names = set(cls().get_params(deep=False))
+    takes_one = getattr(cls, "_has_one_kernel", False) or cls.__name__.startswith("ProjectionKernel")
+    return names - {"kernels"} if takes_one else names
+
+
 def having(*names, among=PUBLIC):
     """The estimators that have these parameters, for parametrize."""
-    found = [cls for cls in among if set(names) <= set(cls().get_params(deep=False))]
+    found = [cls for cls in among if set(names) <= names_of(cls)]
     return pytest.mark.parametrize("cls", found, ids=lambda cls: cls.__name__)
 
 
@@ -154,7 +161,7 @@ classifying = having(among=[cls for cls in SUPERVISED if target(cls) is LABELS])
 
 def make(cls, kernels=VIEWS, **parameters):
     given = {"random_state": 0} if "random_state" in cls().get_params(deep=False) else {}
-    if "kernels" in cls().get_params(deep=False):
+    if "kernels" in names_of(cls):
         given["kernels"] = kernels
     return cls(**(given | ENTRIES[cls.__name__].quick | parameters))
 

@@ -10,7 +10,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Array
 from ..core.inputs import check_sample_weights
-
 from ..views import KernelBank
 
 _KINDS = {

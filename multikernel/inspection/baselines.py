@@ -234,7 +234,7 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     kernels = stored.kernels
     if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
         kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
-    return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))
+    return estimator(KernelBank(kernels, psd=stored.psd), learner, machine)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:

@@ -150,7 +150,7 @@ def test_a_reg_below_the_least_is_refused(data):
         ({"classifier": SVC}, "classifier must be one of .* or a scikit-learn classifier"),
         ({"classifier": SVC()}, r"classifier must take a precomputed kernel; SVC\(\) would read its rows"),
         ({"classifier": KNeighborsClassifier(metric="precomputed")}, 'takes distances.*classifier="knn"'),
-        ({"kernels": "rbf"}, "kernel, where it is a name, must be one of 'gaussian', 'precomputed'"),
+        ({"kernels": "rfb"}, "unknown kernel 'rfb'"),
         ({"kernels": [Linear()]}, "learns with one kernel"),
     ],
 )

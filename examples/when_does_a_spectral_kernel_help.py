@@ -90,7 +90,7 @@ def run(n_draws: int) -> pd.DataFrame:
             draw = make(np.random.default_rng(number))
             models = {criterion: learned_kernel(draw, criterion) for criterion in LEARNED}
             kernels = {PLAIN: plain_kernel(draw)} | {name: model.kernel_ for name, model in models.items()}
-            ratio = models["separability"].alpha_star_
+            ratio = models["separability"].reg_star_
             for classifier in CLASSIFIERS:
                 for name, K in kernels.items():
                     rows.append([problem, number, classifier, name, accuracy_of(draw, K, classifier), ratio])

@@ -108,7 +108,7 @@ ENTRIES = {
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
-        {"width": "mean"},
+        {"gamma": "mean"},
         place="X",
         read_with={"C": {"classifier": "svm"}},
         sometimes=frozenset({"coefficients_", "cores_", "factors_"}),
@@ -126,9 +126,16 @@ def public_estimators():
 PUBLIC = [cls for cls in public_estimators() if cls.__name__ in ENTRIES]
 
 
+def names_of(cls):
+    """The parameters of a class; ``kernels`` where it takes several views."""
+    names = set(cls().get_params(deep=False))
+    takes_one = getattr(cls, "_has_one_kernel", False) or cls.__name__.startswith("ProjectionKernel")
+    return names - {"kernels"} if takes_one else names
+
+
 def having(*names, among=PUBLIC):
     """The estimators that have these parameters, for parametrize."""
-    found = [cls for cls in among if set(names) <= set(cls().get_params(deep=False))]
+    found = [cls for cls in among if set(names) <= names_of(cls)]
     return pytest.mark.parametrize("cls", found, ids=lambda cls: cls.__name__)
 
 
@@ -150,7 +157,7 @@ classifying = having(among=[cls for cls in SUPERVISED if target(cls) is LABELS])
 
 def make(cls, kernels=VIEWS, **parameters):
     given = {"random_state": 0} if "random_state" in cls().get_params(deep=False) else {}
-    if "kernels" in cls().get_params(deep=False):
+    if "kernels" in names_of(cls):
         given["kernels"] = kernels
     return cls(**(given | ENTRIES[cls.__name__].quick | parameters))
 
@@ -495,7 +502,7 @@ OTHERS = {
     "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
-ZERO_IS_FINE = {"epsilon", "margin", "ridge", "projection_ridge", "max_steps", "eig_tol"}
+ZERO_IS_FINE = {"epsilon", "margin", "gating_reg", "projection_reg", "max_steps", "eig_tol"}
 
 
 def wrong_values():

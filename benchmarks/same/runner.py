@@ -135,6 +135,8 @@ OUTPUTS = ("predict", "decision_function", "predict_proba", "transform")
 def of_model(model: Any, X_new: Any = None) -> Numbers:
     """Weights, certificate, iterations, and what the model says of new rows."""
     found = {name: getattr(model, name) for name in ATTRIBUTES if hasattr(model, name)}
+    if isinstance(model, BayesianMKLRegressor):
+        found["intercept_"] = model.intercept_[0]  # it was a number
     if X_new is not None:
         found |= {name: getattr(model, name)(X_new) for name in OUTPUTS if hasattr(model, name)}
     learner = getattr(model, "learner_", None)

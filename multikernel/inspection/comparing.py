@@ -264,7 +264,7 @@ def _under_machine(
             raise ValueError(f"{name!r} learns from {known}, and y holds {kind}. Leave it out.")
     estimator = CombinedKernelClassifier if kind == "classes" else CombinedKernelRegressor
     return {
-        name: estimator(model, machine, kernels) if name in learners else model
+        name: estimator(kernels, model, machine) if name in learners else model
         for name, model in given.items()
     }
 

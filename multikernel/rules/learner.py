@@ -99,6 +99,9 @@ class WeightLearner(RefusesOldNames, BaseEstimator):
     tol: float  # of learners that have these two
     max_iter: int
 
+    def __init__(self) -> None:
+        """Without parameters, unless a learner has some."""
+
     # ------------------------------------------------------------------ what users call
     def set_params(self, **params: Any) -> "WeightLearner":
         """Set parameters, as in scikit-learn.

@@ -273,10 +273,11 @@ class LocalLearner(WeightLearner):
 
     def _mean_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The mean kernel between new and training samples."""
-        P = self.kernel_weights_.size
-        return np.asarray(
-            sum(np.multiply(K, 1.0 / (P * self._scales[m]), dtype=np.float64) for m, K in kernels)
-        )
+        P, mean = self.kernel_weights_.size, np.zeros(0)
+        for m, K in kernels:
+            mean = mean if mean.size else np.zeros(K.shape)
+            mean += np.multiply(K, 1.0 / (P * self._scales[m]), dtype=np.float64)
+        return mean
 
     # ------------------------------------------------------------------ combination
     @property

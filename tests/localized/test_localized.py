@@ -116,10 +116,10 @@ class TestSeveralClasses:
         assert model.intercept_.shape == (3,)
         assert len(model.gating_) == n_gates
         etas = np.stack([plain_gate("softmax", V, self.fresh, self.X) for V in model.gating_], axis=1)
-        np.testing.assert_allclose(
-            model.sample_kernel_weights(self.fresh), etas if n_gates > 1 else etas[:, 0], rtol=1e-9
-        )
-        assert model.active_kernels(self.fresh).shape == model.sample_kernel_weights(self.fresh).shape
+        np.testing.assert_allclose(model.sample_kernel_weights(self.fresh), etas.mean(axis=1), rtol=1e-9)
+        by_machine = etas if n_gates > 1 else np.repeat(etas, 3, axis=1)
+        np.testing.assert_allclose(model.sample_machine_weights(self.fresh), by_machine, rtol=1e-9)
+        np.testing.assert_array_equal(model.active_kernels(self.fresh), (etas > 1e-3).any(axis=1))
         means = [plain_gate("softmax", V, self.X, self.X).mean(axis=0) for V in model.gating_]
         np.testing.assert_allclose(model.kernel_weights_, np.mean(means, axis=0), rtol=1e-9)
         each = np.array(means if n_gates > 1 else means * 3)

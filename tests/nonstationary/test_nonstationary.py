@@ -12,10 +12,12 @@ from multikernel.core.svm.losses import Hinge
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.nonstationary.solver.mixtures import MODES
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.nonstationary.solver.mixture_problems import EACH_MODE
 
 PIECES = [("line", Linear()), ("parabola", Polynomial(2))]
+
+EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
 
 def diagonals(X):
@@ -52,7 +54,7 @@ def objective_from_outside(model, X, signs, machine=0):
 # --- the model ---------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_the_decision_function_is_the_log_ratio_of_the_mixtures(method):
     X, y = make_binary(50)
     X_new, _ = make_binary(30, seed=7)
@@ -66,7 +68,7 @@ def test_the_decision_function_is_the_log_ratio_of_the_mixtures(method):
     assert model.objective_ == pytest.approx(objective_from_outside(model, X, signs), rel=1e-8)
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the_class(method):
     X, y = make_binary(50)
     model = NonstationaryClassifier(VIEWS, method=method, C=1.0, tol=1e-5, max_iter=200).fit(X, y)
@@ -80,7 +82,7 @@ def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the
     np.testing.assert_allclose(*np.abs(model.dual_coef_[0]).sum(axis=1), atol=1e-5)
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_the_log_ratio_is_the_expected_score_with_the_weights_and_their_entropies(method):
     X, y = make_binary(50)
     X_new, _ = make_binary(40, seed=3)
@@ -154,7 +156,7 @@ def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point():
 # --- the SVM -----------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 @pytest.mark.parametrize("kernel", [Gaussian(gamma=0.3), Linear()])
 @pytest.mark.parametrize("C", [0.1, 5.0])
 def test_one_kernel_is_the_svm_with_twice_the_c(method, kernel, C):
@@ -209,7 +211,7 @@ def test_separable_classes_keep_the_margin(method, margin):
     assert least == pytest.approx(margin, abs=0.1)
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_the_hard_margin_is_the_limit_of_the_soft_one(method):
     X, y = make_binary(40, seed=4)
     hard = NonstationaryClassifier(VIEWS, C=np.inf, method=method).fit(X, y)

@@ -11,13 +11,15 @@ from multikernel.core.optim.loop import Status
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver import learn
+from multikernel.nonstationary.solver.mixtures import MODES
 from multikernel.views import View
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.nonstationary.solver.mixture_problems import EACH_MODE
 from tests.test_bad_input import refuses
 
 UNIT_VIEWS = [View(name, kernel, columns, transforms=("unit_diagonal",)) for name, kernel, columns in VIEWS]
+
+EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
 
 def unit_kernels(A, B):
@@ -65,7 +67,7 @@ def test_one_ready_made_kernel_may_vary_on_its_diagonal():
 # --- weights -----------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_a_weight_of_two_is_a_row_given_twice(method):
     X, y = make_binary(30)
     weights = np.where(np.arange(30) % 3 == 0, 2.0, 1.0)
@@ -126,7 +128,7 @@ def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again(
 # --- solvers and numerics ----------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_the_solvers_reach_the_same_objective(method):
     X, y = make_binary(30)
     settings = {"method": method, "tol": 1e-6, "max_iter": 500}
@@ -196,7 +198,7 @@ def test_a_callback_that_stops_leaves_the_point_of_the_last_turn(capsys):
 # --- honest behaviour --------------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_every_sample_at_its_bound_is_said_and_is_the_optimum(method):
     X, y = make_binary(60)
     few = np.concatenate([np.flatnonzero(y == label)[:15] for label in ("yes", "no")])
@@ -212,7 +214,7 @@ def test_every_sample_at_its_bound_is_said_and_is_the_optimum(method):
         NonstationaryClassifier(VIEWS, C=1e-2, method=method).fit(X, y, np.full(30, 1e-2))
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_margins_that_are_met_without_any_sample(method):
     rng = np.random.default_rng(0)
     y = np.where(np.arange(30) % 2 == 0, "up", "down")
@@ -229,7 +231,7 @@ def test_margins_that_are_met_without_any_sample(method):
     assert (np.where(y == "up", 1.0, -1.0) * model.decision_function(X) >= 1.0 - 1e-6).all()
 
 
-@EACH_MODE
+@EACH_METHOD
 def test_a_class_of_one_sample(method):
     X, _ = make_binary(20)
     alone = np.where(np.arange(20) == 7, "yes", "no")

@@ -134,7 +134,7 @@ class Case:
 
     def model(self, machine=None, kernels=None):
         views = [(f"view{j}", Gaussian(0.7), [j]) for j in range(self.m)] if kernels is None else kernels
-        return ESTIMATORS[self.task](clone(self.quick), machine, views)
+        return ESTIMATORS[self.task](views, clone(self.quick), machine)
 
 
 @cache
@@ -382,7 +382,7 @@ def quick(cls):
 
 
 CHECKED = [
-    ESTIMATORS[task](quick(cls), kernels=KERNELS)
+    ESTIMATORS[task](KERNELS, quick(cls))
     for cls in learners()
     for task in cls.learns_from[: None if cls.__name__ in SEVERAL_TASKS else 1]
 ]

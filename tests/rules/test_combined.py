@@ -136,7 +136,7 @@ def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused
     ],
 )
 def test_machines_of_another_kind_are_refused(estimator, kind, example, machine):
-    model = estimator(MeanRule(), machine, VIEWS)
+    model = estimator(VIEWS, MeanRule(), machine)
     if isinstance(machine, kind):
         model.fit(X, y).predict(X[:2])
         return

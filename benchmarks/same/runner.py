@@ -35,7 +35,7 @@ from multikernel import (
     compare,
     evaluate,
 )
-from multikernel.bayesian import BayesianMKLClassifier
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options

@@ -14,7 +14,7 @@ from multikernel.cli import options
 from multikernel.cli.app import REFUSED, misuse, plain_errors, show_lines, show_table, stopped
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
-from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
+from multikernel.doctor.diagnosis import KERNEL_HEAD, TABLE_HEAD, kernel_rows, table_rows
 from multikernel.doctor.kernels import kernels_in
 from multikernel.io import tables
 from multikernel.io.tables.data import require_column, views_in_names
@@ -106,6 +106,8 @@ def _read(file: Path, source: tables.Source) -> tables.TableData:
 
 def _show(found: Diagnosis) -> None:
     show_lines(found.headline)
+    if found.tables:
+        show_table("Tables", TABLE_HEAD, table_rows(found))
     for finding in found.findings:
         colour = _COLOURS[finding.level]
         told = f"{escape(finding.subject)}: {escape(finding.what)}"

@@ -29,6 +29,7 @@ from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
 from ..views.precomputed import storage_of
 from ..views.stacks import NamedStack, names_of
+from ..views.tables import is_tables
 from ..views.view import kept_views
 from .subject import Subject, costs_without, n_samples, without_view
 
@@ -68,8 +69,8 @@ class Report:
 
 
 # ------------------------------------------------------------------ without a view
-def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
-    """The model without each of its views, as "without a"."""
+def leave_out(subject: Subject, X: Any, report: Report) -> dict[str, Contender]:
+    """The model without each of its views, as "without a"; X are the samples of the fit."""
     part, views = "without_view", subject.views
     why = _why_no_view_is_left_out(subject)
     if why:
@@ -88,7 +89,7 @@ def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
     found = {}
     for view in views:
         try:
-            found[f"without {view}"] = Contender(_without(subject, view))
+            found[f"without {view}"] = Contender(_without(subject, view, X))
         except (TypeError, ValueError) as error:
             report.omit(part, f"view {view!r}: {error}")
     return found
@@ -108,11 +109,11 @@ def _chooses_kernels(subject: Subject) -> bool:
     return subject.search is not None and not subject.is_precomputed and subject.search.chooses("kernels")
 
 
-def _without(subject: Subject, view: str) -> Any:
+def _without(subject: Subject, view: str, X: Any) -> Any:
     if subject.is_precomputed:
         position = subject.views.index(view)
         return make_pipeline(WithoutKernel(position), subject.fresh(**costs_without(subject.final, position)))
-    parameters = without_view(subject, view)
+    parameters = without_view(subject, view, X)
     if subject.search is None or not _chooses_kernels(subject):
         return subject.fresh(**parameters)
 
@@ -343,6 +344,8 @@ def why_no_rbf(X: Any, subject: Subject) -> str | None:
     """Why there is no RBF machine on all columns, if so."""
     if subject.is_precomputed:
         return "there are kernels only, and no columns."
+    if is_tables(X):
+        return "there are several tables, and the machine reads one."
     if scipy.sparse.issparse(X):
         values = X.data
     else:

@@ -233,14 +233,20 @@ def allot(counts: Array, total: int) -> Array:
     return given
 
 
-def marks(y: Array | None, task: str, rows: Array) -> list[dict[str, Any]]:
-    """What is said of each chosen sample: its row number, and its label or value."""
+def marks(y: Array | None, task: str, rows: Array, ids: list[str] | None = None) -> list[dict[str, Any]]:
+    """What is said of each chosen sample: its row number, its id if it has one, and its label or value."""
+    named = [named_row(row, ids) for row in rows]
     if y is None or task == "nothing":
-        return [{"row": int(row), "label": None} for row in rows]
+        return [{**own, "label": None} for own in named]
     if task == "classes":
-        return [{"row": int(row), "label": str(y[row])} for row in rows]
+        return [{**own, "label": str(y[own["row"]])} for own in named]
     values = y if y.ndim == 1 else y[:, 0]
-    return [{"row": int(row), "value": float(values[row])} for row in rows]
+    return [{**own, "value": float(values[own["row"]])} for own in named]
+
+
+def named_row(row: Any, ids: list[str] | None) -> dict[str, Any]:
+    """Which sample it is: its row number, and its id if it has one."""
+    return {"row": int(row)} if ids is None else {"row": int(row), "id": ids[int(row)]}
 
 
 # ------------------------------------------------------------------ embedding

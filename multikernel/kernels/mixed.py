@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import RowError, check_choice, check_number
-from multikernel.kernels._columns import codes_of, columns_of, missing_in, names_of
+from multikernel._validation.missing import missing_in
+from multikernel.kernels._columns import codes_of, columns_of, names_of
 from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, same_width
 from multikernel.kernels.base import Kernel, checked
 

@@ -23,6 +23,7 @@ _MOST_NAMED = 3
 
 # What the parts of an evaluation are called.
 PART_NAMES = {
+    "data": "Data",
     "stability": "Stability of the weights",
     "without_view": "Without each view",
     "baselines": "Against baselines",

@@ -14,6 +14,7 @@ from multikernel.views.containers import from_anndata, from_mudata
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features
 from multikernel.views.gene_sets import GeneSetViews, read_gmt, views_from_gene_sets
 from multikernel.views.joining import join_views
+from multikernel.views.layout import view_tables
 from multikernel.views.low_rank import LowRankBank
 from multikernel.views.memory import MemoryEstimate, available_memory
 from multikernel.views.missing import CompletedBank
@@ -47,5 +48,6 @@ __all__ = [
     "per_feature",
     "read_gmt",
     "stack_kernels",
+    "view_tables",
     "views_from_gene_sets",
 ]

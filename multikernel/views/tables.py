@@ -16,7 +16,7 @@ import pandas as pd
 import scipy.sparse
 
 from multikernel._validation import is_frame
-from multikernel.kernels._columns import as_objects, missing_in
+from multikernel._validation.missing import absent_rows
 from multikernel.kernels.graphs import is_foreign_graph
 from multikernel.rows.tables import count_rows, is_dask, join_rows, row_keys, take_rows
 from multikernel.views.frames import as_pandas
@@ -286,41 +286,3 @@ def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
                 "join_views(tables, y), or drop the index (reset_index(drop=True)) if the rows agree."
             )
     return None if first is None else first[1]
-
-
-# --- samples that lack a table -----------------------------------------------------------------------------
-
-
-def absent_rows(taken: Any) -> np.ndarray:
-    """Whether each row lacks a view, of which `taken` are the columns: whether they are all missing, (n,).
-
-    Missing are NaN, and in columns of objects also None, NaT and pandas.NA.
-
-    Examples
-    --------
-    >>> absent_rows(np.array([[1.0, np.nan], [np.nan, np.nan]]))
-    array([False,  True])
-    >>> absent_rows(["ACGT", None])
-    array([False,  True])
-    """
-    if scipy.sparse.issparse(taken):
-        return _absent_in_sparse(taken)
-    if hasattr(taken, "isna"):
-        missing = np.asarray(taken.isna())
-    else:
-        missing = missing_in(taken if isinstance(taken, np.ndarray) else as_objects(taken))
-    return np.asarray(missing if missing.ndim == 1 else missing.all(axis=tuple(range(1, missing.ndim))))
-
-
-def _absent_in_sparse(table: Any) -> np.ndarray:
-    """Entries that are not stored are zeros, hence not missing."""
-    table = table.tocsr()
-    if table.dtype.kind != "f":
-        return np.zeros(table.shape[0], dtype=bool)
-    if not table.has_canonical_format:
-        table = table.copy()
-        table.sum_duplicates()
-    counts = np.add.reduceat(
-        np.append(np.isnan(table.data), False).astype(int), table.indptr[:-1], dtype=int
-    ) * (np.diff(table.indptr) > 0)
-    return np.asarray(counts == table.shape[1])

@@ -138,7 +138,7 @@ _KEYS = {
     "without_view": {"protocol", "metric", "score", "sd", "rows", "answer"},
     "baselines": {"protocol", "metric", "rows", "answer"},
     "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy"}
-    | {"confusion", "roc", "calibration", "residuals"},
+    | {"confusion", "roc", "calibration", "residuals", "doubtful"},
     "heat_maps": {"order", "groups", "maps"},
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
@@ -149,7 +149,7 @@ _ROWS = {
     "without_view": {"view", "score", "sd", "effect", *_TEST},
     "baselines": {"name", "what", "score", "sd", "difference", *_TEST},
 }
-_TOP = {"task", "n_samples", "views", "classes", "omitted", "notes", *ALL_PARTS}
+_TOP = {"task", "n_samples", "views", "classes", "data", "omitted", "notes", *ALL_PARTS}
 
 
 def check(found):

@@ -695,7 +695,5 @@ class BaseMKL(KernelEstimator):
         ]
 
     def _weight_columns(self) -> dict[str, Any]:
-        marked = (
-            {"kept": np.isin(self.view_names_, kept)} if (kept := getattr(self, "kept_views_", [])) else {}
-        )
-        return {"weight": self.kernel_weights_, **marked, "cost": self._costs}
+        kept = {"kept": np.isin(self.view_names_, getattr(self, "kept_views_", []))}
+        return {"weight": self.kernel_weights_, **(kept if kept["kept"].any() else {}), "cost": self._costs}

@@ -24,7 +24,7 @@ all of them has the largest, and the problem is the usual one with zeros where a
 Without such a sample it is another problem, and refused.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -60,13 +60,13 @@ from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
-from ..views.view import as_views, kept_views, place_views
+from ..views.view import as_views, kept_views, place_views, refuse_kept_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
-from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
+from .kernel_checks import Memory, is_automatic, remembered, tell_of_kernels, tell_of_memorizing
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -241,13 +241,8 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
                 )
-        kept = [] if self._keeps_views else [view for k in self._kernel_arguments() for view in kept_views(k)]
-        if kept:
-            raise ValueError(
-                f"{type(self).__name__} has no lower bounds of weights; got keep={kept[0].keep!r} of view "
-                f"{kept[0].name!r}. Use MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass, or leave keep "
-                "out."
-            )
+        if not self._keeps_views:
+            refuse_kept_views(self._kernel_arguments(), type(self).__name__)
 
     @property
     def _precomputed(self) -> bool:
@@ -357,9 +352,7 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------------ warnings
     def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
         """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
-        given = self._storage.kernels
-        parts = list(given.values()) if isinstance(given, Mapping) else [given]
-        automatic = all(isinstance(part, str) and part == "auto" for part in parts)
+        automatic = is_automatic(self._storage.kernels)
         tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
 
     def _warn_unless_converged(self) -> None:
@@ -611,8 +604,7 @@ class BaseMKL(KernelEstimator):
             )
         self._costs = check_costs(self.costs, self.view_names_)
         self._tell_of_kernels(Ks, costs=self._costs)
-        kept = kept_views(self.kernels)
-        placed = place_views(as_views(self.kernels), as_table(X)) if kept else []
+        placed = place_views(as_views(self.kernels), as_table(X)) if kept_views(self.kernels) else []
         self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
         self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
         return Ks
@@ -703,8 +695,7 @@ class BaseMKL(KernelEstimator):
         notes_absent = self.missing_ in ("renormalize", "absent")
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
-        memories = [memory for solved in solutions for memory in solved.memories]
-        tell_of_memorizing(memories, self.view_names_, self.kernel_weights_)
+        tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
         del self._bank
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
@@ -724,6 +715,5 @@ class BaseMKL(KernelEstimator):
         ]
 
     def _weight_columns(self) -> dict[str, Any]:
-        kept = getattr(self, "kept_views_", [])
-        marked = {"kept": np.isin(self.view_names_, kept)} if kept else {}
-        return {"weight": self.kernel_weights_, **marked, "cost": self._costs}
+        kept = {"kept": np.isin(self.view_names_, getattr(self, "kept_views_", []))}
+        return {"weight": self.kernel_weights_, **(kept if kept["kept"].any() else {}), "cost": self._costs}

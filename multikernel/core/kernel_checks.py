@@ -17,7 +17,7 @@ largest class. That is a leave-one-out estimate (Jaakkola & Haussler 1999). Many
 sign of it: they are usual where features outnumber samples, or C is small.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from ..kernels import Chi2, Gaussian, Laplacian
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
 from .stack.sums import stack_diagonals
-from .svm.losses import HardMargin, Hinge, SquaredHinge
+from .svm.losses import EpsilonInsensitive, Loss, OneClass, SquaredError
 
 LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
 FAR_APART = 1e3  # ratio of mean diagonals
@@ -166,18 +166,25 @@ def tell_of_kernels(
     if len(suspects) == len(Ks) or not automatic:
         lonely = [int(m) for m in suspects if is_near_identity(Ks[m])]
     if lonely and not (automatic and len(lonely) < len(Ks)):
-        _tell_of_identities(lonely, names, getattr(bank, "views_", None))
+        tell_of_identities(lonely, names, getattr(bank, "views_", None))
     if not scaled:
-        _tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
+        tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
 
 
-def _tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:
+def is_automatic(kernels: Any) -> bool:
+    """Whether all kernels are those of "auto", of one table or of several."""
+    parts = kernels.values() if isinstance(kernels, Mapping) else [kernels]
+    return all(isinstance(part, str) and part == "auto" for part in parts)
+
+
+def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:
+    """Warn of near-identity kernels by their numbers; ``views`` have their kernels and rows, if any."""
     listed = ", ".join(repr(names[m]) for m in lonely)
     remedy = WIDER_MATRIX if views is None else wider(views[lonely[0]])
     warn_caller(f"kernel{'s' * (len(lonely) > 1)} {listed}: {IDENTITY} {remedy}", KernelWarning)
 
 
-def _tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
+def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
     """Costs may be what brings kernels to one scale, or be meant to keep them apart: both are no reason."""
     gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
     if gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART:
@@ -233,8 +240,13 @@ def remembered(Ks: Array, losses: Sequence[Any], result: Any) -> list[Memory | N
     return [
         remember(Ks, result.weights, np.sign(loss.target), result.duals[t], float(result.intercepts[t]))
         for t, loss in enumerate(losses)
-        if isinstance(loss, Hinge | SquaredHinge | HardMargin) and np.isfinite(result.objective)
+        if _has_two_classes(loss) and np.isfinite(result.objective)
     ]
+
+
+def _has_two_classes(loss: Any) -> bool:
+    others = EpsilonInsensitive | OneClass | SquaredError
+    return isinstance(loss, Loss) and not isinstance(loss, others)
 
 
 def tell_of_memorizing(memories: Sequence[Memory | None], names: Sequence[str], weights: Array) -> None:

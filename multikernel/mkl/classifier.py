@@ -114,6 +114,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         learned 1/C included.
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
+    kept_views_ : list of str, views whose weight has a lower bound (``View(keep=...)``)
     dual_coef_ : array (n_machines, n_support), label × dual
         On a Gram stack only.
     support_ : array (n_support,), indices of the support samples

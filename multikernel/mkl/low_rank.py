@@ -34,6 +34,7 @@ from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype
 from ..core.estimator import BaseMKL, missing_of, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
+from ..core.kernel_checks import is_automatic, is_near_identity, tell_of_identities, tell_of_scales
 from ..core.row_input import (
     GivenRows,
     block_traces,
@@ -45,6 +46,7 @@ from ..core.row_input import (
 )
 from ..core.svm.primal import PrimalLoss
 from ..core.weights.factors import BlockResult, learn_block_weights
+from ..kernels._rows import Pair, Rows
 from ..rows import LocalRows, RowBlocks, cluster_memory, count_rows, fits_cluster, is_dask
 from ..views import View, as_views
 from ..views.columns import as_table, resolve_columns
@@ -69,6 +71,7 @@ _RARE = 100  # rows that become reference rows because a kernel would be constan
 _WORST = 100  # rows that become reference rows because the factors miss them most
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
+_LOOKED_AT = 400  # rows on which kernels are compared with the identity
 _OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
 
 
@@ -367,6 +370,31 @@ def is_unasked(estimator: Any, factors: Factors) -> bool:
     return is_local and estimator._storage.gram == "auto" and not has_asked_for_factors(estimator)
 
 
+def tell_of_factors(estimator: Any, given: GivenRows, factors: Factors) -> None:
+    """Warn of near-identity kernels, on rows evenly spaced over all, and of scales far apart."""
+    bank, n = factors.bank, given.rows.n_rows
+    numbers = np.arange(n) if n <= _LOOKED_AT else np.arange(_LOOKED_AT) * n // _LOOKED_AT
+    table = as_table(given.rows.take(numbers)[0])
+    views = [_Looked(view.kernel, view.rows(table)) for view in bank.views_]
+    lonely = [m for m, view in enumerate(views) if is_near_identity(view.gram())]
+    if lonely and not (is_automatic(estimator._storage.kernels) and len(lonely) < len(views)):
+        tell_of_identities(lonely, bank.view_names_, views)
+    tell_of_scales(bank.view_names_, factors.rows.sum(block_traces)[0] / given.n_used, estimator._costs)
+
+
+class _Looked(NamedTuple):
+    """A kernel and some rows of its view."""
+
+    kernel: Any
+    rows: Rows
+
+    def gram(self) -> Array:
+        """The kernel itself on these rows, without approximation."""
+        K = np.empty((len(self.rows), len(self.rows)))
+        self.kernel.evaluate(Pair(self.rows, self.rows, keep=False), K)
+        return K
+
+
 def largest_error(errors: "pd.Series[float]", digits: str = ".1e") -> str:
     """The largest relative trace error of views, in words."""
     if errors.isna().all():
@@ -484,6 +512,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
         error = largest_error(model.approximation_["trace_error"])
         sys.stderr.write(f"[multikernel] low rank: {factors.memory}; {error}\n")
     warn_of_factors(model, factors)
+    tell_of_factors(model, given, factors)
     return factors
 
 

@@ -25,6 +25,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
+from ..core.kernel_checks import remembered
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
 from ..views.columns import Scaling, as_table
@@ -328,7 +329,9 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         else:
             names = [str(label) for label in self.classes_]
             loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
-        return Solved(self._learn(on_rows(Ks, rows), [loss]), rows, names)
+        part = on_rows(Ks, rows)
+        result = self._learn(part, [loss])
+        return Solved(result, rows, names, memories=remembered(part, [loss], result))
 
     def _prices(self, soft: "SoftLabels", weights: Array) -> Array:
         """C of each sample."""

@@ -217,6 +217,15 @@ def kept_views(kernels: Any) -> list[View]:
     return [] if isinstance(kernels, str) else [view for view in as_views(kernels) if view.keep]
 
 
+def refuse_kept_views(kernels: Iterable[Any], learner: str) -> None:
+    """Refuse views that ask for a lower bound of their weight where there is none."""
+    for view in (view for each in kernels for view in kept_views(each)):
+        raise ValueError(
+            f"{learner} has no lower bounds of weights; got keep={view.keep!r} of view {view.name!r}. Use "
+            "MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass, or leave keep out."
+        )
+
+
 def require_varying(fitted: Collection[Any]) -> None:
     """Refuse automatic kernels of which none is left."""
     if not fitted:

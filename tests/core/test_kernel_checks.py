@@ -105,6 +105,15 @@ def test_on_stacks_in_memory_and_on_disk(gram, dtype):
     assert sum(line.startswith("kernel 'narrow': ") for line in lines) == 1
 
 
+def test_on_factors():
+    X, y = two_classes(200)
+    views = [View("wide", Gaussian()), View("narrow", Gaussian(gamma=1e3)), View("large", 1e4 * Linear())]
+    lines = said(lambda: MKLClassifier(KernelBank(views, gram="low_rank", rank=40)).fit(X, y))
+    assert [line.split(":")[0] for line in lines] == ["kernel 'narrow'", "kernels of different scale"]
+    assert 'Try gamma="median", here ' in lines[0]
+    assert not said(lambda: MKLClassifier(KernelBank(views[:1], gram="low_rank", rank=40)).fit(X, y))
+
+
 def test_a_kernel_that_half_of_the_samples_lack_is_no_identity():
     K = np.zeros((40, 40))
     K[:15, :15] = 0.5 + 0.5 * np.eye(15)

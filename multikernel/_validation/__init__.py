@@ -17,7 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .renamed import RENAMED, OldName, RefusesOldNames, refuse_old_names
+from .renamed import RENAMED, OldName, new_by_present_names, refuse_old_names
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -53,7 +53,6 @@ __all__ = [
     "GramFacts",
     "NotFiniteError",
     "OldName",
-    "RefusesOldNames",
     "RowError",
     "all_finite",
     "as_generator",
@@ -78,6 +77,7 @@ __all__ = [
     "join_labels",
     "naming",
     "naming_rows",
+    "new_by_present_names",
     "pair_table",
     "raise_degenerate",
     "raise_indefinite",

@@ -3,8 +3,8 @@
 To add a row: put the old name into `RENAMED` under the name of its class; a row of a base class holds for all
 its subclasses. The entry is the new name, or, where more than a name has changed, the end of a sentence that
 begins "<class> has no parameter '<old>': ", in which ``{owner}`` is the class and ``{value}`` what was given.
-A class without `RefusesOldNames` among its bases gets it as one. Functions call `refuse_old_names` with their
-own name.
+The base of a family of classes has ``__new__ = new_by_present_names``. Functions call `refuse_old_names` with
+their own name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from reprlib import repr as short_repr
-from typing import Any, Self
+from typing import Any
 
 _STORAGE = "how kernels are stored is said by their bank, {owner}(KernelBank(kernels, %s={value}))."
 
@@ -81,16 +81,13 @@ class OldName:
         raise AttributeError(f"{owner.__name__} has no {self.old!r}: its name is {self.new!r}{also}.")
 
 
-class RefusesOldNames:
-    """Base of classes that refuse the names their parameters had, and say the new ones.
+def new_by_present_names(cls: type, *args: Any, **params: Any) -> Any:
+    """``__new__`` of classes that refuse the names their parameters had, and say the new ones.
 
     It looks at what a call gives by name and keeps nothing: copies, pickles and clones are made as ever.
     """
-
-    def __new__(cls, *args: Any, **params: Any) -> Self:
-        """Refuse old names; everything else is for ``__init__``."""
-        refuse_old_names(cls, params)
-        return super().__new__(cls)
+    refuse_old_names(cls, params)
+    return object.__new__(cls)
 
 
 def refuse_old_names(owner: type | str, params: Mapping[str, Any]) -> None:

@@ -40,13 +40,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
 from .._validation import (
-    RefusesOldNames,
     RowError,
     check_choice,
     check_number,
     check_positive_integer,
     is_frame,
     is_indefinite,
+    new_by_present_names,
     raise_indefinite,
     refuse_old_names,
     warn_caller,
@@ -116,7 +116,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
+class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -156,6 +156,7 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
     :class:`BaseMKL` adds hooks for its families, and the mixins of :mod:`.decisions` name what they read.
     """
 
+    __new__ = new_by_present_names
     kernels: Any
     tol: float
     max_iter: int

@@ -66,8 +66,8 @@ def evaluate(
     ----------
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one. It is not modified.
-    X : array, sparse matrix or DataFrame (n, d), several tables; or a stack (n, n, n_kernels), dict or list of
-        Gram matrices when precomputed
+    X : array, sparse matrix or DataFrame (n, d), several tables; or, precomputed, a stack (n, n, n_kernels),
+        dict or list of Gram matrices
         The samples that the model was fitted to, in the same order: this cannot be checked but for their
         number.
     y : array-like (n,), optional

@@ -72,7 +72,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, list of kernels, views and (name, kernel, columns), dict or KernelBank
+    kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
         ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
         matrices (n, n), by name in a dict, or in a list or an array (n, n, m). A dict names the kernels of
         each of several tables. A :class:`KernelBank` of any of these says how the kernels are stored:
@@ -151,8 +151,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack, counts
-    every row.
+    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack,
+    counts every row.
 
     On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
     gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from .._validation import (
-    RefusesOldNames,
     check_number,
     check_positive_integer,
     is_frame,
+    new_by_present_names,
     refuse_old_names,
     warn_caller,
 )
@@ -68,7 +68,7 @@ class Learned(Result):
         return cls(weights, **(told | changes))
 
 
-class WeightLearner(RefusesOldNames, BaseEstimator):
+class WeightLearner(BaseEstimator):
     """Base of all weight learners.
 
     Attributes
@@ -86,6 +86,7 @@ class WeightLearner(RefusesOldNames, BaseEstimator):
     n_train_ : int, the number of samples that the weights were learned from
     """
 
+    __new__ = new_by_present_names
     about: ClassVar[About]
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle

@@ -95,8 +95,8 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
         ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
-        ``approximation``, ``rank``, ``table`` and ``keep``. With ``[[gene_sets]]``, one view for each set of a
-        GMT ``file``, as `views_from_gene_sets` makes them.
+        ``approximation``, ``rank``, ``table`` and ``keep``. With ``[[gene_sets]]``, one view for each set of
+        a GMT ``file``, as `views_from_gene_sets` makes them.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target. Gene sets need it.

@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 
 METHODS = ["lp", "qp", "mark"]
@@ -95,7 +96,8 @@ def test_high_prices_and_kernels_of_different_size():
     stack = np.stack([k(X) for k in kernels], axis=2) * [1.0, 1e3, 50e-3]
     weights = rng.uniform(0.1, 100.0, 40)
     model = ColumnBoostingRegressor("precomputed", method="qp", normalize=False, tol=1e-6)
-    assert model.fit(stack, y, weights).status_ == "optimal"
+    with pytest.warns(KernelWarning, match="of different scale"):
+        assert model.fit(stack, y, weights).status_ == "optimal"
 
 
 def test_a_machine_that_finds_no_column_is_its_intercept():

@@ -24,6 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.soft_labels import PosteriorSVC
+from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.soft_labels.test_posterior_svc import certain, doubtful
 from tests.test_bad_input import refuses
@@ -35,7 +36,9 @@ ONE = [VIEWS[0]]
 def test_neighbours_are_sought_in_the_standardised_columns_that_the_kernels_read():
     X, y = make_three(60)
     X = X * [1.0, 100.0, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0]
-    model = PosteriorSVC([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])], n_neighbors=7).fit(X, y)
+    model = PosteriorSVC([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])], n_neighbors=7)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model.fit(X, y)
     seen = StandardScaler().fit_transform(X[:, :2])
     peer = KNeighborsClassifier(7).fit(seen, y)
     np.testing.assert_allclose(model.posteriors_, peer.predict_proba(seen), atol=1e-12)
@@ -48,7 +51,8 @@ def test_neighbours_of_ready_made_kernels_are_sought_in_their_feature_space():
     M = (K / sizes).sum(axis=2)
     squares = np.maximum(np.diagonal(M)[:, None] + np.diagonal(M) - 2.0 * M, 0.0)
     peer = KNeighborsClassifier(9, metric="precomputed").fit(np.sqrt(squares), y)
-    model = PosteriorSVC("precomputed").fit(K, y)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model = PosteriorSVC("precomputed").fit(K, y)
     np.testing.assert_allclose(model.posteriors_, peer.predict_proba(np.sqrt(squares)), atol=1e-12)
 
 

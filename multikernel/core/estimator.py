@@ -530,7 +530,7 @@ class BaseMKL(KernelEstimator):
     gram_: str
     missing_: str
     memory_: MemoryEstimate
-    _storage_options = ("psd", "gram", "dtype", "rank", "missing")
+    _storage_options: tuple[str, ...] = STORAGE
     _adds_kernels = True
     _lean = True
 

@@ -103,7 +103,7 @@ def refuse_old_names(owner: type | str, params: Mapping[str, Any]) -> None:
     names = [owner] if isinstance(owner, str) else [base.__name__ for base in owner.__mro__]
     for old, value in params.items():
         new = next((row[old] for row in map(RENAMED.get, names) if row and old in row), None)
-        if new is None or (isinstance(owner, type) and old in inspect.signature(owner.__init__).parameters):
+        if new is None or (isinstance(owner, type) and old in inspect.signature(owner).parameters):
             continue
         name, given = names[0], short_repr(value)
         if new.isidentifier():

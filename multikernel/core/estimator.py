@@ -563,7 +563,7 @@ class BaseMKL(KernelEstimator):
     missing_: str
     memory_: MemoryEstimate
     kept_views_: list[str]
-    _storage_options = ("psd", "gram", "dtype", "rank", "missing")
+    _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
     _lean = True

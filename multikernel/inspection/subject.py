@@ -150,7 +150,9 @@ class Subject:
 
     def _stored(self, given: Any, kernels: Any) -> Any:
         """Kernels in the bank that was given; a refit to fewer samples goes the way of the fit."""
-        way = {name: getattr(self.final, f"{name}_", usual) for name, usual in _USUAL_WAY.items()}
+        way: dict[str, Any] = {
+            name: getattr(self.final, f"{name}_", usual) for name, usual in _USUAL_WAY.items()
+        }
         if way == _USUAL_WAY and not isinstance(given, KernelBank):
             return kernels
         settled = way if way != _USUAL_WAY else {}

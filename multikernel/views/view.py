@@ -206,8 +206,8 @@ def refuse_approximations(views: list[View]) -> None:
             named = "rank" if view.approximation is None else "approximation"
             raise ValueError(
                 f"view {view.name!r} has {named}={getattr(view, named)!r}, but here a whole Gram matrix is "
-                "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
-                f"leave {named} out."
+                "made of it. Use KernelBank(kernels, gram='low_rank') or gram='auto' (MKLClassifier, "
+                f"MKLRegressor, MKLRidge), or leave {named} out."
             )
 
 

@@ -25,8 +25,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from multikernel import KernelBank, LowRankWarning, MKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, View
 from multikernel.kernels import Gaussian
+from multikernel.mkl import LowRankWarning
 
 N_VIEWS, WIDTH = 6, 3
 STRENGTHS = {"first": 1.0, "second": 0.7, "narrow": 0.9, "fourth": 0.5, "noise 1": 0.0, "noise 2": 0.0}

@@ -20,9 +20,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from sklearn.model_selection import train_test_split
 
-from multikernel import MKLClassifier, cost_path
+from multikernel import MKLClassifier
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
+from multikernel.mkl import cost_path
 from multikernel.mkl.cost_path import CostPath
 
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -17,6 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
+from .renamed import RENAMED, OldName, new_by_present_names, refuse_old_names
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -47,9 +48,11 @@ from .tables import (
 
 __all__ = [
     "PSD_CHOICES",
+    "RENAMED",
     "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
+    "OldName",
     "RowError",
     "all_finite",
     "as_generator",
@@ -74,10 +77,12 @@ __all__ = [
     "join_labels",
     "naming",
     "naming_rows",
+    "new_by_present_names",
     "pair_table",
     "raise_degenerate",
     "raise_indefinite",
     "raise_non_finite_gram",
+    "refuse_old_names",
     "signs_of_two_classes",
     "smallest_eigenvalue",
     "split_pairs",

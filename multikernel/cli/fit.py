@@ -15,6 +15,7 @@ from multikernel.io import ModelFolder, tables
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.registry import TASKS, list_methods
 from multikernel.report import summarize
+from multikernel.report.words import view_label
 from multikernel.views.low_rank import GRAM_ROUTES
 
 _STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
@@ -181,7 +182,7 @@ def _show_results(record: dict[str, Any], tuning: tables.Tuning | None) -> None:
         show_table(title, [tuning.parameter, tuning.metric, "s.d."], rows)
     summary = record["summary"]
     if summary is not None:
-        rows = [[w["view"], _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
+        rows = [[view_label(w), _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
         show_table("Weight of each view", ["view", "weight", "share"], rows)
         _show_factors(summary.get("approximation") or [])
     if record["gram"] not in (None, "dense"):

@@ -27,10 +27,14 @@ from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
+from ..views.precomputed import storage_of
+from ..views.stacks import NamedStack, names_of
 from ..views.tables import is_tables
+from ..views.view import kept_views
 from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
+KEPT = "kept views alone"
 _MOST_VIEWS = 30  # that are left out one at a time
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -114,7 +118,8 @@ def _without(subject: Subject, view: str, X: Any) -> Any:
         return subject.fresh(**parameters)
 
     def others(kernels: Any) -> Any:
-        return [each for each in as_views(kernels) if each.name != view] or None
+        left = [each for each in as_views(kernels) if each.name != view] or None
+        return replace(kernels, kernels=left) if left and isinstance(kernels, KernelBank) else left
 
     own = others(subject.model.get_params()[f"{subject.prefix}kernels"])  # where the grid names none
     model = subject.fresh(**(parameters if own is None else {**parameters, "kernels": own}))
@@ -136,14 +141,18 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """The stack (n, n_train, n_kernels - 1) of the other kernels."""
+        """The stack (n, n_train, n_kernels - 1) of the other kernels, with the names that they have."""
         kernels_first = np.moveaxis(np.asarray(X), 2, 0)
-        return np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        others = np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        names = names_of(X)
+        return others if names is None else NamedStack(others, np.delete(names, self.position).tolist())
 
 
 # ------------------------------------------------------------------ rivals
 def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
-    """The best single view, the plain sum and the tuned RBF machine, as far as they can be fitted."""
+    """The kept views alone, the best single view, the plain sum and the tuned RBF machine, as far as they
+    can be fitted.
+    """
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
@@ -151,7 +160,29 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
         report.omit("baselines", why)
         return {}
     note_units(subject.final, data[1], report)
-    return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
+    return {
+        **kept_rival(subject, report),
+        **simple_rules(subject, report),
+        **rbf_rival(subject, data, report),
+    }
+
+
+def kept_rival(subject: Subject, report: Report) -> dict[str, Contender]:
+    """The model on the views that it keeps (``View(keep=...)``), where there are others beside them."""
+    final, kept = subject.final, getattr(subject.final, "kept_views_", [])
+    if not kept or len(kept) == len(subject.views):
+        return {}
+    views = [view for view in as_views(final.kernels) if view.name in kept]
+    if len(views) != len(kept) or _chooses_kernels(subject):
+        why = "the search chooses the kernels" if _chooses_kernels(subject) else "its views are by table"
+        report.omit("baselines", f"{KEPT}: {why}.")
+        return {}
+    parameters: dict[str, Any] = {"kernels": replace(final._storage, kernels=views)}
+    if getattr(final, "costs", None) is not None:
+        parameters["costs"] = final._costs[np.isin(final.view_names_, kept)]
+    named = ", ".join(repr(name) for name in kept)
+    what = f"The same model on {named} alone: what the other views add is the difference to it."
+    return {KEPT: Contender(subject.fresh(**parameters), what)}
 
 
 def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[str, Contender]:
@@ -200,9 +231,10 @@ def _why_no_simple_rules(subject: Subject) -> str | None:
     final = subject.final
     if isinstance(final, Pipeline) or hasattr(final, "estimator"):
         return f"{type(final).__name__} is compared as a whole, whatever is in it."
-    if not hasattr(final, "kernels"):
+    if not hasattr(final, "kernels") or getattr(final, "_has_one_kernel", False):
         return f"{type(final).__name__} has no views to choose from or to sum."
-    known = len(subject.views) or (len(final.kernels) if isinstance(final.kernels, list) else 2)
+    kernels = storage_of(final.kernels).kernels
+    known = len(subject.views) or (len(kernels) if isinstance(kernels, list) else 2)
     return "there is one view only, nothing to choose from or to sum." if known == 1 else None
 
 
@@ -233,9 +265,11 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
     stored = subject.final._storage
     kernels = stored.kernels
-    if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
-        kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
-    return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))
+    on_factors = getattr(subject.final, "gram_", None) == "low_rank"
+    if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
+        plain = [replace(view, keep=False) for view in as_views(kernels)]
+        kernels = [replace(view, approximation=None, rank=None) for view in plain] if on_factors else plain
+    return estimator(KernelBank(kernels, psd=stored.psd), learner, machine)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:
@@ -246,10 +280,13 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
         return final.machine, "the same machine"
     if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
         plain = clone(final)
-        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "gram": "dense", "rank": None}
-        unused |= {"probability": False, "callback": None, "verbose": 0}
+        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "probability": False}
+        unused |= {"callback": None, "verbose": 0}
         known = plain.get_params(deep=False)
-        plain.set_params(kernels="precomputed", **{k: v for k, v in unused.items() if k in known})
+        kernels: Any = "precomputed"
+        if isinstance(final.kernels, KernelBank):
+            kernels = replace(final.kernels, kernels="precomputed", gram="dense", rank=None)
+        plain.set_params(kernels=kernels, **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"
     if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | RegularizedMKLClassifier):
         kind = MKLRegressor if subject.task == "values" else MKLClassifier

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import is_dask
+from ..views.stacks import as_stack
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
 from .baselines import SINGLE, Contender, Report, leave_out, rivals
@@ -65,7 +66,8 @@ def evaluate(
     ----------
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one. It is not modified.
-    X : array, sparse matrix or DataFrame (n, d), several tables; or a stack (n, n, n_kernels) of kernels
+    X : array, sparse matrix or DataFrame (n, d), several tables; or, precomputed, a stack (n, n, n_kernels),
+        dict or list of Gram matrices
         The samples that the model was fitted to, in the same order: this cannot be checked but for their
         number.
     y : array-like (n,), optional
@@ -116,6 +118,8 @@ def evaluate(
     settings = Settings(random_state, n_jobs, store, progress)
     check_is_fitted(model)
     subject = subject_of(model)
+    if subject.is_precomputed and not subject.steps:
+        X = as_stack(X)  # which can be split, and keeps the names
     y = check_data(subject, X, y)
     plan = _plan(subject, (X, y), wanted, cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")

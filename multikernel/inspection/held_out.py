@@ -15,6 +15,7 @@ from .._typing import Array
 from ..core.decisions import SigmoidCalibration
 from ..core.folds import Split, make_folds
 from ..core.store import Result, Work
+from ..mkl.low_rank import settle_route
 from .answers import METRICS, Part, majority_rate, on_majority
 from .baselines import Report
 from .fingerprint import fingerprint
@@ -24,7 +25,7 @@ from .subject import Subject
 
 GROUP = "held out"
 # Raised whenever the meaning of a result changes: stored ones of older versions are not used again.
-_VERSION = 1
+_VERSION = 2
 _OWN, _SIGMOID = "own", "sigmoid"  # whose probabilities
 _CURVE_POINTS = 100
 _BINS = 10
@@ -66,7 +67,7 @@ def predict_fold(
     The result has ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one
     column for two classes, and ``probabilities`` with ``how`` they were made, each None where it is unknown.
     """
-    fitted = seeded(model, seed)
+    fitted = settle_route(seeded(model, seed), data[0])
     X_train, y_train = _safe_split(fitted, *data, split[0])
     X_test, _ = _safe_split(fitted, *data, split[1], split[0])
     try:

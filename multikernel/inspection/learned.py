@@ -15,6 +15,7 @@ from ..bayesian.estimators import BayesianMKL
 from ..boosting.estimators import ColumnMachine
 from ..core.estimator import FILL_OF, KernelEstimator
 from ..core.inputs import distinct_samples
+from ..localized.base import BaseLocalized
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier
 from ..rules.combined import CombinedKernel
@@ -127,8 +128,10 @@ def _of_learner(final: Any, X: Any, rows: Array) -> Array:
 
 def _of_views(final: Any, X: Any, rows: Array) -> Array:
     """Σ_m w_m(x) K_m(x, z) w_m(z), with the square roots of global weights kept out of it."""
-    local = sample_weights(final, _safe_indexing(X, rows))
-    gates = None if local is None else np.moveaxis(local[1], 1, 0)  # (n_gates, n_samples, n_kernels)
+    gates = None
+    if isinstance(final, BaseLocalized):
+        local = final.sample_machine_weights(_safe_indexing(X, rows))
+        gates = np.moveaxis(local, 1, 0)  # (n_machines, n_samples, n_kernels)
     weights = final.kernel_weights_
     if isinstance(final, BayesianMKL):
         weights = weights / final.kernel_scales_
@@ -347,13 +350,11 @@ def gate_part(subject: Subject, X: Any, points: list[Part], predicted: Any) -> P
     if found is None:
         return None
     what, weights = found
-    if weights.shape[1] > 1:
-        what += f", the mean over {weights.shape[1]} machines"
     return {
         "what": what,
         "views": subject.views,
         "rows": [
             {**point, **_prediction(predicted, point["row"]), "weights": values.tolist()}
-            for point, values in zip(points, weights.mean(axis=1), strict=True)
+            for point, values in zip(points, weights, strict=True)
         ],
     }

@@ -47,6 +47,8 @@ class Hamming(Kernel):
 
     gamma: float | None = checked(None, check_number, above=0.0)
     _reads_numbers = False
+    _reads_categories = True
+    _reads_strings = True
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         left, right = pair.both(_entries)
@@ -194,6 +196,8 @@ class Mixed(Kernel):
     _columns: tuple[MixedColumn, ...] | None = field(default=None, init=False, repr=False)
     _accepts_missing = True
     _reads_numbers = False
+    _reads_categories = True
+    _reads_strings = True
 
     def __post_init__(self) -> None:
         check_choice("Mixed scale", self.scale, _SCALES)

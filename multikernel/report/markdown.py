@@ -70,7 +70,7 @@ def _weights(summary: Summary) -> list[str]:
     if not summary["weights"]:
         return []
     rows = [
-        [row["view"], words.format_weight(row["weight"]), words.format_share(row["share"])]
+        [words.view_label(row), words.format_weight(row["weight"]), words.format_share(row["share"])]
         for row in summary["weights"]
     ]
     parts = ["## Weights", _lines(["view", "weight", "share"], rows)]

@@ -70,6 +70,11 @@ def _heaviest(weights: Sequence[Mapping[str, Any]]) -> str:
     return f"{said} share the largest weight (about {round(100 * size)}% each)."
 
 
+def view_label(row: Mapping[str, Any]) -> str:
+    """The name of a view in a table of weights; of a kept one, with a mark."""
+    return f"{row['view']} (kept)" if row.get("kept") else str(row["view"])
+
+
 def views_title(summary: Summary) -> str:
     """Return the heading over weights, stability and what each view adds; empty where there is none."""
     if summary["weights"]:

@@ -6,6 +6,11 @@ from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, OneClassSVM
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from .._typing import Array
+from ..core.inputs import check_sample_weights
+from ..views import KernelBank
 
 _KINDS = {
     "classes": ("a classifier", is_classifier, "SVC"),
@@ -45,6 +50,27 @@ def machine_for(task: str, machine: Any = None) -> Any:
     return copied
 
 
+def fit_machine(machine: Any, K: Array, y: Array | None, weights: Array | None) -> Any:
+    """Fit a machine, with the weights of its samples where there are some."""
+    targets = () if y is None else (y,)
+    if weights is None:
+        return machine.fit(K, *targets)
+    inner = machine
+    while is_estimator(inner) and not has_fit_parameter(inner, "sample_weight"):
+        inner = inner.get_params(deep=False).get("estimator")  # a search hands them on
+    if inner is None:
+        raise TypeError(
+            f"sample_weight needs a machine that takes it, such as SVC or KernelRidge; {machine!r} does not. "
+            "Leave sample_weight out, or choose another machine."
+        )
+    return machine.fit(K, *targets, sample_weight=weights)
+
+
+def machine_weights(sample_weight: Any, n_samples: int) -> Array | None:
+    """Checked weights, None where there are none."""
+    return None if sample_weight is None else check_sample_weights(sample_weight, n_samples)
+
+
 def is_estimator(machine: Any) -> bool:
     """Whether it is an estimator of scikit-learn's kind, and not the class of one."""
     return hasattr(machine, "__sklearn_tags__") and not isinstance(machine, type)
@@ -59,7 +85,8 @@ def use_precomputed(machine: Any) -> None:
     while is_estimator(inner):
         for name in ("kernel", "kernels"):
             if _is_default(inner, name):
-                machine.set_params(**{prefix + name: "precomputed"})
+                stored = isinstance(getattr(inner, name), KernelBank)
+                machine.set_params(**{prefix + name + "__kernels" * stored: "precomputed"})
         inner, prefix = inner.get_params(deep=False).get("estimator"), prefix + "estimator__"
     if not get_tags(machine).input_tags.pairwise:
         raise ValueError(
@@ -76,4 +103,5 @@ def _is_default(machine: Any, name: str) -> bool:
         default = type(machine)().get_params(deep=False)[name]
     except TypeError:
         return False
-    return bool(params[name] == default)
+    given = params[name]
+    return bool((given.kernels if isinstance(given, KernelBank) else given) == default)

@@ -90,7 +90,9 @@ def _changed(view: View, inner: Mapping[str, Any]) -> View:
 
 def _is_one(kernels: Any) -> bool:
     """Whether an argument is one kernel or view, whose parameters need no name before them."""
-    return isinstance(kernels, (str, Kernel, View)) or (callable(kernels) and not isinstance(kernels, type))
+    if isinstance(kernels, str):
+        return kernels != "auto"
+    return isinstance(kernels, (Kernel, View)) or (callable(kernels) and not isinstance(kernels, type))
 
 
 class _Entries:

@@ -18,7 +18,7 @@ import scipy.sparse
 from multikernel._validation import is_frame
 from multikernel._validation.missing import absent_rows
 from multikernel.kernels.graphs import is_foreign_graph
-from multikernel.rows.tables import count_rows, row_keys, take_rows
+from multikernel.rows.tables import count_rows, is_dask, join_rows, row_keys, take_rows
 from multikernel.views.frames import as_pandas
 
 
@@ -174,6 +174,16 @@ class MultiTable:
         part.shape = (n, self.shape[1])
         return part
 
+    def join_rows(self, others: Sequence[MultiTable]) -> MultiTable:
+        """These samples, and below them those of other objects with the same tables."""
+        parts = [self, *others]
+        joined = object.__new__(MultiTable)
+        joined.tables = {name: join_rows([part.tables[name] for part in parts]) for name in self.tables}
+        joined.counts = self.counts
+        joined.ids = None if self.ids is None else self.ids.append([part.ids for part in others])
+        joined.shape = (sum(map(len, parts)), self.shape[1])
+        return joined
+
     def distinct_codes(self) -> np.ndarray | None:
         """Which rows are equal in each table, (n, n_tables): equal numbers for equal rows.
 
@@ -229,6 +239,12 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
             raise TypeError(f"the name of a table must be a non-empty string; got {name!r}.")
         if isinstance(table, pd.Series):
             table = table.to_frame()
+        if is_dask(table):
+            raise TypeError(
+                f"table {name!r} is a dask {type(table).__name__}; several tables must be in this process. "
+                "Load each with compute(), or join their columns to one dask dataframe, whose views name "
+                "their columns."
+            )
         if np.isscalar(table) or table is None or len(getattr(table, "shape", (0, 0))) > 2:
             raise TypeError(
                 f"table {name!r} must be a frame, an array of shape (n, d), a sparse matrix or a list of "

@@ -72,7 +72,7 @@ def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, 
         return decide, status, None
     views = [("first", Linear()), ("second", Linear())]
     estimator = NonstationaryClassifier(
-        views, C=C, mode=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
+        views, C=C, method=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
     )
     with convergence_reported():
         estimator.fit(X, y)

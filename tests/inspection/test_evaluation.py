@@ -17,18 +17,14 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    CombinedKernelClassifier,
-    KernelKNNClassifier,
-    MKLClassifier,
-    MKLRidge,
-    TransductiveMKLClassifier,
-)
+from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
 from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
 from multikernel.inspection.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Linear
 from multikernel.rules import MeanRule
+from multikernel.spectral import KernelKNNClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 
 _TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
 
@@ -66,7 +62,7 @@ def test_effects_are_differences_on_the_same_folds(classifier, table, views, of_
 def test_rivals_have_the_same_machine_and_folds(classifier, table, views, of_classifier):
     X, label, _ = table
     machine = clone(classifier).set_params(kernels="precomputed")
-    plain = CombinedKernelClassifier(MeanRule(), machine, views)
+    plain = CombinedKernelClassifier(views, MeanRule(), machine)
     rows = {row["name"]: row for row in of_classifier["baselines"]["rows"]}
     assert rows["plain sum"]["score"] == pytest.approx(cross_val_score(plain, X, label, cv=_TEN).mean())
     assert rows["learned"]["score"] == of_classifier["without_view"]["score"]

@@ -21,8 +21,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from multikernel import MKLClassifier, PosteriorSVC
+from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.soft_labels import PosteriorSVC
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.soft_labels.test_posterior_svc import certain, doubtful
 from tests.test_bad_input import refuses
@@ -60,7 +61,7 @@ def test_windows_have_the_mean_distance_to_the_nearest_as_their_width():
     expected = near / near.sum(axis=1, keepdims=True)
     model = PosteriorSVC(ONE, posterior="parzen").fit(X, y)
     np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9, atol=1e-12)
-    wide = PosteriorSVC(ONE, posterior="parzen", width=2.0 * width).fit(X, y)
+    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width)).fit(X, y)
     assert wide.posteriors_.max(axis=1).mean() < expected.max(axis=1).mean()
 
 
@@ -336,7 +337,7 @@ def test_classes_as_likely_as_one_another_everywhere(make):
             PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
     rows = np.concatenate([np.flatnonzero(y == label)[:15] for label in np.unique(y)])
     with refuses("every sample is undecided"):
-        PosteriorSVC(ONE, posterior="parzen", width=1e300).fit(X[rows], y[rows])
+        PosteriorSVC(ONE, posterior="parzen", gamma=1 / 1e300**2).fit(X[rows], y[rows])
 
 
 def test_a_few_samples_at_even_odds_of_three_classes_are_kept():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import signal
 import threading
 import time
@@ -50,7 +49,7 @@ _SCORINGS = {"classes": "accuracy", "values": "r2"}
 # A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
 _LARGE = 4.0
 # Raised when a stored score changes its meaning.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,28 +101,12 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_named(model, plan)
+        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
     seconds = time.perf_counter() - start
     if takes_callback(model):
         model.set_params(callback=None)
-    if plan.data.kernel_names:
-        _name_kernels(model, plan.data.kernel_names)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return Fitted(model, INTERRUPTED if stop.answered else DONE, seconds, list(told))
-
-
-def _fit_named(model: Any, plan: FitPlan) -> None:
-    """Fit; an error names a precomputed kernel as its file does, and not by its number."""
-    try:
-        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
-    except ValueError as error:
-        names = plan.data.kernel_names
-        told = (
-            re.sub(r"'kernel-(\d+)'", lambda found: repr(names[int(found[1])]), str(error)) if names else ""
-        )
-        if told and told != str(error):
-            raise ValueError(told) from error
-        raise
 
 
 def takes_callback(model: Any) -> bool:
@@ -174,13 +157,6 @@ def _callback(on_step: OnStep | None, stop: Stop) -> Callable[[dict[str, Any]], 
         return stop.asked
 
     return watch
-
-
-def _name_kernels(model: Any, names: list[str]) -> None:
-    """Precomputed kernels have numbers for names in an estimator; a file may know better ones."""
-    for owner in (model, getattr(model, "_bank", None)):
-        if len(getattr(owner, "view_names_", ())) == len(names):
-            owner.view_names_ = list(names)  # type: ignore[union-attr]
 
 
 # --- the regularisation, chosen by cross-validation ---------------------------------------------------------
@@ -511,6 +487,7 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
         entry |= {"standardize": bool(view.standardize)}
         entry |= {} if view.table is None else {"table": view.table}
         entry |= {name: value for name, value in factors.items() if value is not None}
+        entry |= {"keep": view.keep} if view.keep else {}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described
 

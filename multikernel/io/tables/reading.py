@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel.io.tables.data import TableData, is_number, require_column, views_in_names
-from multikernel.views import stack_kernels
+from multikernel.views import NamedStack, stack_kernels
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 Arrays = dict[str, np.ndarray]
@@ -452,7 +452,8 @@ def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
             f"{path.name}: K must hold kernels in the shape (n, n_train, n_kernels); got {stack.dtype} of "
             f"shape {arrays['K'].shape}."
         )
-    return stack, _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
+    names = _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
+    return NamedStack(stack, names), names
 
 
 def _names(path: Path, arrays: Arrays, key: str, prefix: str, count: int) -> list[str]:

@@ -9,6 +9,7 @@
     cost = 3.0                           # for methods that take costs
     approximation = "cholesky"           # nystroem, random_features or cholesky: factors for many rows
     rank = 0.01                          # their columns, or the largest trace error
+    keep = true                          # its weight is never 0; or a share, such as 0.3
 
     [[gene_sets]]                        # one view for each set of a GMT file
     file = "hallmark.gmt"                # beside this file, or where the command is given
@@ -42,7 +43,8 @@ from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
 from multikernel.views.gene_sets import GeneSetViews, views_from_gene_sets
 
-_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank", "table")
+_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank", "table",
+         "keep")  # fmt: skip
 _SET_KEYS = ("file", "table", "kernel", "min_genes", "max_genes", "rest", "sets", "standardize", "transforms",
              "approximation", "rank")  # fmt: skip
 _SCALE = ("unit_trace",)
@@ -93,8 +95,8 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
         ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
-        ``approximation``, ``rank`` and ``table``. With ``[[gene_sets]]``, one view for each set of a GMT
-        ``file``, as `views_from_gene_sets` makes them.
+        ``approximation``, ``rank``, ``table`` and ``keep``. With ``[[gene_sets]]``, one view for each set of
+        a GMT ``file``, as `views_from_gene_sets` makes them.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target. Gene sets need it.
@@ -210,7 +212,7 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
             view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
-            factors = {key: entry[key] for key in ("approximation", "rank") if key in entry}
+            factors = {key: entry[key] for key in ("approximation", "rank", "keep") if key in entry}
             views.append(replace(view, **factors, table=owner))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None

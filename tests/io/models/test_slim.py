@@ -6,23 +6,23 @@ from sklearn.base import is_regressor
 from sklearn.svm import SVR
 
 from multikernel import (
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelRegressor,
-    ConformalKernel,
     LocalizedMKLClassifier,
     MKLClassifier,
     MKLRegressor,
-    PosteriorSVC,
-    TransductiveMKLClassifier,
 )
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.inspection import learned_kernel
 from multikernel.io.models.archive import unpack
 from multikernel.io.models.coding import decode, open_file
 from multikernel.io.models.files import checked_bytes
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import SumRule
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import ConformalKernel
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.io.models.models import NEW, answers, assert_same_bits, make_data
 
 TWO = [Linear(), Gaussian(0.5)]
@@ -32,8 +32,8 @@ SLIM = [
     PosteriorSVC(TWO),
     LocalizedMKLClassifier(TWO),
     ColumnBoostingClassifier(TWO, max_columns=4),
-    CombinedKernelClassifier(SumRule(), kernels=TWO),
-    CombinedKernelRegressor(SumRule(), SVR(kernel="precomputed"), TWO),
+    CombinedKernelClassifier(TWO, SumRule()),
+    CombinedKernelRegressor(TWO, SumRule(), SVR(kernel="precomputed")),
 ]
 
 
@@ -73,7 +73,7 @@ def test_kernels_without_weight_leave_nothing():
 
 def test_matrices_of_the_training_samples_are_not_saved():
     X, labels, values = make_data(60)
-    ridge = CombinedKernelRegressor(SumRule(), kernels=TWO).fit(X, values)
+    ridge = CombinedKernelRegressor(TWO, SumRule()).fit(X, values)
     conformal = ConformalKernel(Gaussian(0.5)).fit(X, labels)
     transductive = TransductiveMKLClassifier(TWO).fit(X, labels)
     assert ridge.machine_.X_fit_.shape == conformal.kernel_.shape == transductive.kernel_.shape == (60, 60)
@@ -104,7 +104,7 @@ def _arrays(data):
 
 def test_the_combined_kernel_of_a_loaded_model_says_why_it_is_gone():
     X, _, _ = make_data(40)
-    model = CombinedKernelOneClass(SumRule(), kernels=TWO).fit(X)
+    model = CombinedKernelOneClass(TWO, SumRule()).fit(X)
     loaded = load(checked_bytes(model))
     assert model.combined_kernel(NEW).shape == (7, 40)
     assert_same_bits(answers(model), answers(loaded))

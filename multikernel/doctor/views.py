@@ -83,11 +83,11 @@ def flatten_tables(X: MultiTable, kernels: Any) -> tuple[pd.DataFrame, Any, list
     for view in placed:
         subject = named("view", [view.name])
         try:
-            chosen = resolve_columns(X, view.columns, subject, view.table).positions
+            positions = resolve_columns(X, view.columns, subject, view.table).positions
         except (TypeError, ValueError) as error:
             findings.append(Finding("error", subject, _without(subject, error), "Correct its columns."))
             continue
-        chosen = range(X[view.table].shape[1]) if chosen is None else chosen
+        chosen = range(frames[X.names.index(str(view.table))].shape[1]) if positions is None else positions
         columns = [starts[str(view.table)] + position for position in chosen]
         views.append(replace(view, columns=columns, table=None))
     return flat, views or "auto", findings

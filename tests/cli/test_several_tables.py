@@ -258,3 +258,20 @@ def test_methods_that_need_every_table_say_so(place, tmp_path):
 def test_one_table_for_a_model_of_several(place):
     said = call("predict", place / "inner", place / "new_mrna.csv", code=1).stderr
     assert "must hold several tables (--table NAME=FILE), as training had" in said
+
+
+def test_the_doctor_shows_who_has_what(place, tmp_path):
+    words = (*both(place), "--id", "sample", "-y", "y")
+    printed = call("doctor", *words, "--join", "outer", "--target-file", place / "labels.csv").stdout
+    rows = [line.replace("│", " ").split() for line in printed.splitlines()]
+    assert ["mrna", "8", "40", "0"] in rows and ["clinical", "2", "36", "4"] in rows
+    assert "4 of 40 samples (10 %) lack a table." in printed and "--join inner" in printed
+    found = json.loads(call("doctor", *words, "--json").stdout)
+    assert [table["missing"] for table in found["tables"]] == [0, 0]
+    assert {kernel["name"] for kernel in found["kernels"]} >= {"mrna-linear", "clinical-linear"}
+    table = pd.read_csv(place / "mrna.csv", dtype={"sample": str}).assign(leak=np.arange(N_OLD) % 2)
+    table.to_csv(tmp_path / "mrna.csv", index=False)
+    words = ("--table", f"mrna={tmp_path / 'mrna.csv'}", *words[2:])
+    printed = call("doctor", *words, code=1).stdout
+    assert "column 'mrna:leak': it is the target itself" in printed
+    assert "mrna:leak" not in call("doctor", *words, "--ignore", "mrna:leak").stdout

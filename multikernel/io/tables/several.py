@@ -81,8 +81,8 @@ class Source:
                 "give one table by its file, or several by --table, such as --table mrna=mrna.csv --table "
                 f"clinical=clinical.csv; got {given}."
             )
-        for name, given in (("--target-table", self.target_table), ("--target-file", self.target_file)):
-            if given is not None and self.file is not None:
+        for name, value in (("--target-table", self.target_table), ("--target-file", self.target_file)):
+            if value is not None and self.file is not None:
                 raise ValueError(f"{name} is for several tables (--table NAME=FILE); got one table.")
         if self.target_table is not None and self.target_file is not None:
             raise ValueError(

@@ -353,7 +353,9 @@ def _sets_of(entry: dict[str, Any], place: _Place, table: TableData | None, fold
         table = table.parts[owner]
     ((_, kernel),) = _one(_kernels(entry.get("kernel", "gaussian"), place), place)
     path = folder / entry["file"]
-    more = {key: entry[key] for key in _SET_KEYS if key in entry and key not in ("file", "table", "kernel")}
+    more: dict[str, Any] = {
+        key: entry[key] for key in _SET_KEYS if key in entry and key not in ("file", "table", "kernel")
+    }
     more = {"standardize": _can_be_standardised(kernel), "transforms": _SCALE} | more
     try:
         return views_from_gene_sets(

@@ -501,7 +501,7 @@ def _by_name() -> dict[str, Method]:
 
 def _learners() -> list[type[WeightLearner]]:
     exported = (getattr(rules, name) for name in rules.__all__)
-    learners = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
+    learners: list[Any] = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
     return [cls for cls in learners if hasattr(cls, "about")]  # bases say nothing about themselves
 
 

@@ -90,7 +90,7 @@ def wider(view: Any) -> str:
         return WIDER_MATRIX
     gamma = _median_gamma(kernel, view.rows)
     if isinstance(kernel, Gaussian):
-        return f'Try gamma="median", here {gamma:.3g}, in the place of {float(kernel.gamma):.3g}.'
+        return f'Try gamma="median", here {gamma:.3g}, in the place of {kernel._coefficient:.3g}.'
     return f"Try gamma={gamma:.3g} in the place of {kernel.gamma:.3g}."
 
 

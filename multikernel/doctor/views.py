@@ -87,8 +87,8 @@ def flatten_tables(X: MultiTable, kernels: Any) -> tuple[pd.DataFrame, Any, list
         except (TypeError, ValueError) as error:
             findings.append(Finding("error", subject, _without(subject, error), "Correct its columns."))
             continue
-        chosen = range(frames[X.names.index(str(view.table))].shape[1]) if positions is None else positions
-        columns = [starts[str(view.table)] + position for position in chosen]
+        width, start = frames[X.names.index(str(view.table))].shape[1], starts[str(view.table)]
+        columns = [start + position for position in (range(width) if positions is None else positions)]
         views.append(replace(view, columns=columns, table=None))
     return flat, views or "auto", findings
 

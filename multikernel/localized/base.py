@@ -420,7 +420,7 @@ class BaseLocalized(KernelEstimator):
         active : array of bool of shape (n_samples, n_kernels)
             The sum of a row is the number of kernels that a prediction needs.
         """
-        return (self.sample_machine_weights(X) > OPEN).any(axis=1)
+        return np.asarray((self.sample_machine_weights(X) > OPEN).any(axis=1))
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}

@@ -189,10 +189,13 @@ class MultiTable:
 
         None where a table holds other things than numbers, whose rows count as distinct.
         """
-        keys = [None if isinstance(table, list) else row_keys(table) for table in self.tables.values()]
-        if any(of_table is None for of_table in keys):
-            return None
-        return np.column_stack([np.unique(of_table, return_inverse=True)[1] for of_table in keys])
+        codes = []
+        for table in self.tables.values():
+            keys = None if isinstance(table, list) else row_keys(table)
+            if keys is None:
+                return None
+            codes.append(np.unique(keys, return_inverse=True)[1])
+        return np.column_stack(codes)
 
     def __repr__(self) -> str:
         lines = [f"MultiTable of {len(self)} samples:"]

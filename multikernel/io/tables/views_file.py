@@ -353,10 +353,8 @@ def _sets_of(entry: dict[str, Any], place: _Place, table: TableData | None, fold
         table = table.parts[owner]
     ((_, kernel),) = _one(_kernels(entry.get("kernel", "gaussian"), place), place)
     path = folder / entry["file"]
-    more: dict[str, Any] = {
-        key: entry[key] for key in _SET_KEYS if key in entry and key not in ("file", "table", "kernel")
-    }
-    more = {"standardize": _can_be_standardised(kernel), "transforms": _SCALE} | more
+    more: dict[str, Any] = {"standardize": _can_be_standardised(kernel), "transforms": _SCALE}
+    more.update({key: entry[key] for key in _SET_KEYS[3:] if key in entry})
     try:
         return views_from_gene_sets(
             table.columns, path if path.exists() else Path(entry["file"]), kernel, table=owner, **more

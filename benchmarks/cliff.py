@@ -227,7 +227,7 @@ takes factors of rank 200 in the place of Gram matrices, by `python -m benchmark
   and the 9 900 rows are part of the 10 100. No row occurs twice: of equal rows of the files one is taken.
 - ringnorm, twonorm and waveform are drawn anew for each split; letters and pen digits are split at random.
 - Several classes are one-versus-rest.
-- **s**: wall time of a fit on one thread.
+- **s**: wall time of a fit on one thread, for orientation: other work may have run beside it.
 
 ## What the fits give weight to
 

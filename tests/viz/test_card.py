@@ -1,6 +1,7 @@
 """Fitted models in a notebook: scikit-learn's diagram, and what was learned below it."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from multikernel import MKLClassifier
 from multikernel.rules import EasyMKL, MeanRule
 from multikernel.spectral import KernelKNNClassifier
+from multikernel.views import as_views
 from multikernel.viz.card import fitted_html, html_inner, mimebundle, params_html
 from tests.mkl.data import VIEWS, make_binary
 from tests.public import public_estimators
@@ -24,7 +26,7 @@ HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]
 @pytest.fixture(scope="module")
 def model():
     X, y = make_binary()
-    views = [(name, *view[1:]) for name, view in zip(HOSTILE, VIEWS, strict=True)]
+    views = [replace(view, name=name) for name, view in zip(HOSTILE, as_views(VIEWS), strict=True)]
     return MKLClassifier(views).fit(X, y)
 
 

@@ -433,7 +433,7 @@ def _other_variants(data: Arrays) -> dict[str, Work]:
         return evaluate(model, data["X"], data["y"], cv=3)
 
     def tables() -> Any:
-        kernels = (*BANK, Polynomial(3), Laplacian(), Cosine(), Chi2(), Sigmoid(), Tanimoto())
+        kernels = (*BANK, Polynomial(3), Laplacian(1.0), Cosine(), Chi2(1.0), Sigmoid(), Tanimoto())
         return [kernel.fit(data["X"])(data["X"]) for kernel in kernels]
 
     def sequences() -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...boosting.estimators import ColumnKernels
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...kernels.dot import bounded_inverse
 from ...localized.base import GatedKernels
 from ...mkl.classifier import MKLClassifier
 from .archive import FORMAT_VERSION
@@ -88,6 +89,18 @@ def _regularized(state: State) -> State:
     return {**state, "estimator_": model}
 
 
+def _gaussian(state: State) -> State:
+    """Its sigma was a variance."""
+    if state.get("sigma") is None:
+        return state
+    return {**state, "sigma": None, "gamma": bounded_inverse(2.0 * state["sigma"])}
+
+
+def _plain_view(state: State) -> State:
+    """What a view said was all that was done to its columns and its kernel."""
+    return {"standardize": False, "normalize": None, **state}
+
+
 def _step(name: str, change: Callable[[State], State]) -> Callable[[State], tuple[str, State]]:
     return lambda state: (f"multikernel.{name}", change(state))
 
@@ -115,6 +128,12 @@ STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
     1: {
         "multikernel.MulticlassSVC": _joint_classifier,
         **{f"multikernel.{name}": _step(name, change) for name, change in _CHANGES.items()},
+    },
+    2: {
+        "multikernel.Gaussian": _step("Gaussian", _gaussian),
+        "multikernel.View": _step("View", _plain_view),
+        "multikernel.KernelBank": _step("KernelBank", _plain_view),
+        "multikernel.LowRankBank": _step("LowRankBank", _plain_view),
     },
 }
 

@@ -70,7 +70,8 @@ class LowRankBank:
 
     Transforms apply to factors: ``"center"`` subtracts the mean factor of the reference rows,
     ``"unit_diagonal"`` divides by the exact √k(x, x), ``"unit_trace"`` by the root of its mean over the
-    reference rows; ``"clip"`` has nothing to do.
+    reference rows, ``"unit_variance"`` by the root of that mean minus ‖mean factor‖²; ``"clip"`` has nothing
+    to do.
 
     Examples
     --------

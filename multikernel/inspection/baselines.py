@@ -231,7 +231,7 @@ def _matters(name: str, prefix: str) -> bool:
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
     stored = subject.final._storage
-    kernels = stored.kernels
+    kernels = stored.kernels if isinstance(stored.kernels, str) else as_views(stored)
     if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
         kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
     return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))

@@ -35,6 +35,7 @@ class Kernel(ABC):
     _is_bounded = False  # whether values are finite whatever the rows
     _accepts_missing = False  # whether rows may hold missing entries, which the kernel handles itself
     _reads_numbers = True  # whether rows are numbers, which can be standardised
+    _standardizes = False  # whether views standardise its columns unless told otherwise: any numbers will do
     _is_composite = False  # whether it is made of kernels that share the products of a `Pair`
 
     def __post_init__(self) -> None:
@@ -245,6 +246,10 @@ class _Composite(Kernel):
     @property
     def _reads_numbers(self) -> bool:  # type: ignore[override]
         return all(part._reads_numbers for part in self._parts)
+
+    @property
+    def _standardizes(self) -> bool:  # type: ignore[override]
+        return all(part._standardizes for part in self._parts)
 
 
 @dataclass(frozen=True, repr=False)

@@ -61,6 +61,7 @@ class Gaussian(Kernel):
     sigma: float | None = None
     scale: float = checked(1.0, check_number, above=0.0)
     _is_bounded = True
+    _standardizes = True
 
     def __post_init__(self) -> None:
         given = [name for name in ("gamma", "s", "sigma") if getattr(self, name) is not None]
@@ -229,6 +230,7 @@ class Laplacian(_DistanceKernel):
     """
 
     _distance = "cityblock"
+    _standardizes = True
 
 
 @dataclass(frozen=True, repr=False)

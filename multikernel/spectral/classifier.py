@@ -292,7 +292,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         standardize = self._standardized()
         if self._is_gaussian:
             view = View("gaussian", Gaussian(gamma=1.0 / self._width), standardize=standardize)
-            return KernelBank(view, psd=self._storage.psd)
+            return KernelBank(view, psd=self._storage.psd, normalize=None)
         bank = super()._make_bank()
         if standardize and isinstance(bank, KernelBank):
             bank = replace(bank, kernels=replace(as_views(bank)[0], standardize=True))

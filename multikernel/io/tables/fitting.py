@@ -476,7 +476,7 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
     for view in views:
         entry = {"name": view.name, "kernel": repr(view.kernel), "columns": view.columns}
         factors = {"approximation": view.approximation, "rank": view.rank}
-        entry |= {"standardize": bool(view.standardize)}
+        entry |= {"standardize": view.standardized, "normalize": view.normalization}
         entry |= {name: value for name, value in factors.items() if value is not None}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described

@@ -10,10 +10,10 @@
     approximation = "cholesky"           # nystroem, random_features or cholesky: factors for many rows
     rank = 0.01                          # their columns, or the largest trace error
 
-Each view is standardised unless ``standardize = false`` (chi2 and pairwise kernels are never), and its kernel
-is brought to a mean diagonal of 1 (``transforms = "unit_trace"``), so that the weights of views can be
-compared; ``transforms = []`` leaves it as it is. Without ``columns``, a view reads the columns that the table
-itself has under its name, or else all of them.
+A view is what `View` makes of these keys, with the same defaults: columns are standardised where the kernel
+reads numbers of any sign, unless ``standardize = false``, and the kernel gets unit variance in feature space,
+unless ``normalize = "none"``, "diagonal" or "trace". Without ``columns``, a view reads the columns that the
+table itself has under its name, or else all of them.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import fnmatch
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from multikernel.io.tables.data import TableData, some
-from multikernel.kernels import Chi2, Kernel, Pairwise, Tanimoto
+from multikernel.kernels import Kernel
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
 
-_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank")
-_SCALE = ("unit_trace",)
+_OF_VIEW = ("transforms", "standardize", "normalize", "approximation", "rank")
+_KEYS = ("name", "columns", "kernel", "cost", *_OF_VIEW)
 
 
 class ViewList(list[View]):
@@ -72,7 +72,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
     path : path
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
-        ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
+        ``cost``, and, as for `View`, ``transforms``, ``standardize``, ``normalize`` ("none" for None),
         ``approximation`` and ``rank``.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
@@ -105,7 +105,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
 
 
 def views_of_kernels(kernels: Sequence[Kernel]) -> ViewList:
-    """One view of all columns for each kernel, standardised and scaled as those of a file are.
+    """One view of all columns for each kernel, as `View` makes it.
 
     Parameters
     ----------
@@ -119,12 +119,9 @@ def views_of_kernels(kernels: Sequence[Kernel]) -> ViewList:
     --------
     >>> from multikernel.kernels import Linear
     >>> views_of_kernels([Linear()])
-    [View(name='linear', kernel=Linear(), transforms=(UnitTrace(factor=None),), standardize=True)]
+    [View(name='linear', kernel=Linear())]
     """
-    return ViewList(
-        replace(view, transforms=_SCALE, standardize=_can_be_standardised(view.kernel))
-        for view in as_views(list(kernels))
-    )
+    return ViewList(as_views(list(kernels)))
 
 
 @dataclass(frozen=True)
@@ -167,13 +164,13 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
     kernels = _kernels(entry["kernel"], place)
     names = [view.name for view in as_views([kernel for _, kernel in kernels])]
     views = []
+    options = {key: entry[key] for key in _OF_VIEW if key in entry}
+    if options.get("normalize") == "none":
+        options["normalize"] = None
     for (text, kernel), kind in zip(kernels, names, strict=True):
-        standardize = entry.get("standardize", _can_be_standardised(kernel))
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
-            view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
-            factors = {key: entry[key] for key in ("approximation", "rank") if key in entry}
-            views.append(replace(view, **factors))
+            views.append(View(name, kernel, columns, **options))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None
     return views
@@ -210,13 +207,6 @@ def _cost(cost: Any, file: str, view: str) -> float:
     if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < float("inf"):
         raise ValueError(f"{file}, view {view!r}: cost must be a number greater than 0; got {cost!r}.")
     return float(cost)
-
-
-def _can_be_standardised(kernel: Kernel) -> bool:
-    """Some need numbers of at least 0, some no numbers; a pair's two objects must keep the same units."""
-    if isinstance(kernel, Chi2 | Pairwise | Tanimoto) or not kernel._reads_numbers:
-        return False
-    return all(map(_can_be_standardised, getattr(kernel, "_parts", ())))
 
 
 def _columns(entry: dict[str, Any], place: _Place, table: TableData | None) -> Any:

@@ -90,7 +90,8 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Parameters
     ----------
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
-        "gaussian": :math:`\exp(-\|x - z\|^2 / \sigma^2)`. Another kernel is taken as it is. Precomputed: the
+        "gaussian": :math:`\exp(-\|x - z\|^2 / \sigma^2)`. Another kernel is taken as it is, unless a View
+        or KernelBank says ``normalize``; for its columns see `standardize`. Precomputed: the
         rows of X and of X_unlabeled hold the similarities to all n points, labelled first: X is
         (n_labelled, n), at predict (n_samples, n).
     width : "loo", "mean" or float

@@ -10,6 +10,7 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
 from tests.localized.solver.gated_problems import GATES, largest_gap, one_class_values, svr_values
 from tests.mkl.data import VIEWS, make_regression, make_table
+from tests.raw import raw
 
 
 class TestRegressor:
@@ -101,7 +102,7 @@ class TestRegressor:
 class TestOneClass:
     X = make_table(100)
     fresh = make_table(30, seed=9)
-    views = (("x", Gaussian(gamma=0.5), [0]), ("y", Gaussian(gamma=0.5), [1]))
+    views = raw([("x", Gaussian(gamma=0.5), [0]), ("y", Gaussian(gamma=0.5), [1])])
 
     def fit(self, **parameters):
         return LocalizedMKLOneClass(list(self.views), **{"nu": 0.2, "tol": 0.05, **parameters}).fit(self.X)
@@ -160,7 +161,7 @@ class TestOneClass:
         )
 
     def test_a_collapse_is_told(self):
-        views = [("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])]
+        views = raw([("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])])
         with pytest.warns(UserWarning, match=r"open for view 'wide' nearly everywhere.*collapsed") as told:
             model = LocalizedMKLOneClass(views, nu=0.2).fit(self.X)
         assert model.kernel_weights_[1] > 0.99
@@ -181,7 +182,7 @@ class TestOneClass:
         )
 
     def test_sigmoid_gates_name_the_views_they_are_open_for(self):
-        views = [*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])]
+        views = raw([*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])])
         with pytest.warns(UserWarning, match="open for views? '") as told:
             model = LocalizedMKLOneClass(views, nu=0.2, gating="sigmoid", tol=1e-4).fit(self.X)
         for name, weight in zip(model.view_names_, model.kernel_weights_, strict=True):

@@ -210,7 +210,7 @@ def standardised(kernel):
         (lambda: View("tap", Linear(), standardize="yes"), TypeError, "or 'auto'; got 'yes'"),
         (lambda: standardised(Linear()).fit(WORDS), ValueError, r"must be numeric, but column 1 \('b'\)"),
         (lambda: standardised(len).fit(["ab", "cd"]), ValueError, "must be numeric"),
-        (lambda: standardised(Chi2(1.0)).fit([[1.0], [2.0]]), ValueError, r"standardised\) holds -1 at row 0"),
+        (lambda: standardised(Chi2(1.0)).fit([[1.0], [2.0]]), ValueError, r"dardised\) holds -1 at row 0"),
         (lambda: TINY.transform(X * 1e300), ValueError, " at prediction holds values so far"),
         (lambda: TINY.transform(np.full((1, 5), np.nan)), ValueError, " at prediction holds NaN at row 0"),
     ],

@@ -223,6 +223,13 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     )
 
 
+def banks_that_store(cls: type, given: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, KernelBank]:
+    """The arguments of a class that describe kernels, as banks that store them so."""
+    names = inspect.signature(cls).parameters
+    kernels = {name: given.get(name, names[name].default) for name in cls._kernel_parameters}  # type: ignore[attr-defined]
+    return {name: replace(storage_of(k), **stored) for name, k in kernels.items() if k is not None}
+
+
 def one_kernel(kernels: Any, method: str) -> Any:
     """What a user calls kernels, for a method that learns with one."""
     stored = storage_of(kernels)
@@ -377,8 +384,8 @@ class Method:
         stored = {name: parameters.pop(name) for name in storage_parameters(cls) if name in parameters}
         parts = split(parameters, cls, self.learner, task)
         self._refuse(parts, task, kernels)
-        kernels = replace(storage_of(kernels), **stored) if stored else kernels
         given = kernel_argument(cls, kernels, self.name) | parts.estimator | dict(self.preset)
+        given |= banks_that_store(cls, given, stored) if stored else {}
         if "task" in inspect.signature(cls).parameters:
             given["task"] = task
         if parts.machine:

@@ -17,6 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
+from .renamed import RENAMED, RefusesOldNames, refuse_old_names
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -47,9 +48,11 @@ from .tables import (
 
 __all__ = [
     "PSD_CHOICES",
+    "RENAMED",
     "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
+    "RefusesOldNames",
     "RowError",
     "all_finite",
     "as_generator",
@@ -78,6 +81,7 @@ __all__ = [
     "raise_degenerate",
     "raise_indefinite",
     "raise_non_finite_gram",
+    "refuse_old_names",
     "signs_of_two_classes",
     "smallest_eigenvalue",
     "split_pairs",

@@ -174,7 +174,7 @@ def raise_non_finite_gram(K: np.ndarray, label: str) -> None:
         f"kernels must be finite; {label} holds {what} at ({i}, {j}). "
         "Look for missing or very large values in what it was computed from. Samples whose whole row and "
         "column are NaN are accepted by MKLClassifier, MKLRegressor, MKLRidge and MKLOneClass with "
-        "missing='complete'."
+        "KernelBank(kernels, missing='complete')."
     )
 
 
@@ -277,5 +277,6 @@ def raise_indefinite(K: np.ndarray, label: str) -> None:
         lowest = float(values[0])
     raise ValueError(
         f"kernels must be positive semidefinite; {label} has smallest eigenvalue {lowest:.3g}. "
-        'Repair it with psd="clip" (drop the negative part) or psd="shift" (add a multiple of I).'
+        'Repair it with KernelBank(kernels, psd="clip") (drop the negative part) or psd="shift" (add a '
+        "multiple of I)."
     )

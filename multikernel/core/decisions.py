@@ -6,6 +6,7 @@ classes are binary machines (their samples, their signs and how they vote), or a
 share.
 """
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,7 +47,10 @@ def calibrate(
     if not estimator.probability:
         return None
     # the folds go the way that the fit has gone, though they have fewer rows
-    settled = {"gram": estimator.gram_} if hasattr(estimator, "gram_") else {}
+    settled: dict[str, Any] = {}
+    if hasattr(estimator, "gram_"):
+        way = {"gram": estimator.gram_, "missing": estimator.missing_}
+        settled["kernels"] = replace(estimator._storage, **way)
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

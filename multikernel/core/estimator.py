@@ -6,11 +6,11 @@ machine: validate, build the kernels, solve, store. Its models are lists of mach
 one for each class or pair of a classifier) over common support samples, each with a row of kernel weights;
 only support samples and kernels with weight are kept.
 
-**Samples that lack views** (the parameter ``missing``). ``"mean"`` and ``"complete"`` complete the kernels
-before anything is learned, in the bank. With ``"renormalise"`` an absent kernel is 0, and sample i is scaled
-so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij, c_i² = Σ_m μ_m
-/ Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that count for little
-are not blown up, and the rounds come to an end. The weights are learned with the c of the weights before,
+**Samples that lack views** (``missing`` of their :class:`KernelBank`). ``"mean"`` and ``"complete"`` complete
+the kernels before anything is learned, in the bank. With ``"renormalize"`` an absent kernel is 0, and sample
+i is scaled so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij,
+c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that
+count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the weights before,
 uniform ones at first, until c is stable. So the last problem is convex and has its duality gap for its c;
 that another c would have a better value is not excluded. New samples are scaled with the weights that gave
 this c.
@@ -27,6 +27,7 @@ Without such a sample it is another problem, and refused.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
 from .._validation import (
+    RefusesOldNames,
     RowError,
     check_choice,
     check_number,
@@ -46,6 +48,7 @@ from .._validation import (
     is_frame,
     is_indefinite,
     raise_indefinite,
+    refuse_old_names,
     warn_caller,
 )
 from ..rows import count_rows
@@ -77,6 +80,7 @@ FILL_OF: dict[str, str | None] = {
     "complete": "mutual",
 }
 MISSING = tuple(FILL_OF)
+STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
 _PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
 _STABLE = 1e-3
 _PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
@@ -91,6 +95,14 @@ class MissingViewsWarning(UserWarning):
     """Samples lack views, and nothing was said about what to do with them."""
 
 
+def missing_of(stored: KernelBank, X: Any) -> str:
+    """What is done with samples that lack views; "auto": "renormalize" after an outer join with gaps."""
+    asked = check_choice("missing", stored.missing, ("auto", *MISSING))
+    if asked != "auto":
+        return asked
+    return "renormalize" if isinstance(X, MultiTable) and X.has_gaps else "error"
+
+
 def worst_status(statuses: Sequence[Status]) -> str:
     """The status of a model of several machines."""
     return str(max(statuses, key=list(Status).index))
@@ -101,7 +113,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(RefusesOldNames, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -188,7 +200,8 @@ class KernelEstimator(BaseEstimator):
         ----------
         **params : dict
         """
-        nested = {name: {} for name in self._kernel_parameters}
+        refuse_old_names(type(self), params)
+        nested: dict[str, dict[str, Any]] = {name: {} for name in self._kernel_parameters}
         for path in list(params):
             name, _, rest = path.partition("__")
             if name in nested and rest:
@@ -207,10 +220,11 @@ class KernelEstimator(BaseEstimator):
 
     def _check_storage(self) -> None:
         """Refuse what a bank asks for and the family cannot do."""
-        given, plain = self._storage, KernelBank()
-        for name in ("psd", "gram", "dtype", "rank", "missing"):
+        plain = KernelBank()
+        unread = [name for name in STORAGE if name not in self._storage_options]
+        for given, name in product(map(storage_of, self._kernel_arguments()), unread):
             value = getattr(given, name)
-            if name not in self._storage_options and value not in (getattr(plain, name), _PLAIN.get(name)):
+            if value not in (getattr(plain, name), _PLAIN.get(name)):
                 raise ValueError(
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
@@ -319,7 +333,7 @@ class KernelEstimator(BaseEstimator):
             Status.MAX_COLUMNS: "Raise max_columns or tol.",
             Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
             "kernels.",
-            Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+            Status.INDEFINITE: 'A kernel is indefinite: repair it with KernelBank(kernels, psd="clip").',
             Status.INSEPARABLE: "Use a finite C, or richer kernels.",
             Status.INFEASIBLE: "The problem has no solution: check costs and bounds.",
         }[Status(self.status_)]
@@ -482,7 +496,7 @@ def learn_rescaled(
     warn_caller(
         f"the scales of samples that lack views still change by {change:.1%} after {_MAX_ROUNDS} rounds. The "
         "solution is certified for the last scales only. Use a larger norm, which keeps weights from jumping "
-        "between views, or missing='complete'.",
+        "between views, or KernelBank(kernels, missing='complete').",
         ConvergenceWarning,
     )
     return result, reference
@@ -533,9 +547,9 @@ class BaseMKL(KernelEstimator):
     @property
     def _place_of_stack(self) -> str:
         """Where the training stack is kept."""
-        if self._storage.gram in ("dense", "memmap"):
-            return self._storage.gram
-        return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
+        if self._storage.gram == "auto":
+            return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
+        return self._storage._place
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
@@ -559,12 +573,10 @@ class BaseMKL(KernelEstimator):
         return Ks
 
     def _choose_missing(self, X: Any) -> str:
-        """What to do with samples that lack views; "auto" is "renormalize" after an outer join with gaps."""
-        asked = check_choice("missing", self._storage.missing, ("auto", *MISSING))
-        if asked != "auto":
-            return asked
-        if not isinstance(X, MultiTable) or not X.has_gaps:
-            return "error"
+        """What to do with samples that lack views, as :func:`missing_of` says; what "auto" fills is told."""
+        asked, chosen = self._storage.missing, missing_of(self._storage, X)
+        if asked != "auto" or chosen == "error":
+            return chosen
         lacking = int((~X.present.all(axis=1)).sum())
         warn_caller(
             f"{lacking} of {len(X)} samples lack a table after the outer join: the views that they have are "
@@ -572,7 +584,7 @@ class BaseMKL(KernelEstimator):
             "choice that is named silences this warning.",
             MissingViewsWarning,
         )
-        return "renormalize"
+        return chosen
 
     # ------------------------------------------------------------------ solve and store
     def _solve_machines(

@@ -77,7 +77,7 @@ class DualKernels:
     bank: Any  # fitted bank of the support samples and the kernels in use
     coefficients: Array  # (n_machines, n_support)
     weights: Array  # (n_machines, n_kernels)
-    # (n_machines, n_kernels) with missing="renormalise": the weights that scale samples that lack views
+    # (n_machines, n_kernels) with missing="renormalize": the weights that scale samples that lack views
     reference: Array | None = None
     # whether rows may lack views, and those that lack all with weight are warned of
     notes_absent: bool = False

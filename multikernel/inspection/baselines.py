@@ -245,10 +245,13 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
         return final.machine, "the same machine"
     if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
         plain = clone(final)
-        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "gram": "dense", "rank": None}
-        unused |= {"probability": False, "callback": None, "verbose": 0}
+        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "probability": False}
+        unused |= {"callback": None, "verbose": 0}
         known = plain.get_params(deep=False)
-        plain.set_params(kernels="precomputed", **{k: v for k, v in unused.items() if k in known})
+        kernels: Any = "precomputed"
+        if isinstance(final.kernels, KernelBank):
+            kernels = replace(final.kernels, kernels="precomputed", gram="dense", rank=None)
+        plain.set_params(kernels=kernels, **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"
     if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | RegularizedMKLClassifier):
         kind = MKLRegressor if subject.task == "values" else MKLClassifier

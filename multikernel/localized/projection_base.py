@@ -105,6 +105,8 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     n_regions: int
     n_components: int
     kernel: str
+    _kernel_parameters = ()
+    _storage_options = ()
     degree: int
     gamma: Any
     gating: str

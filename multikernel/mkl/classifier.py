@@ -164,7 +164,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     of Zien & Ong with several. ``dual_coef_`` has a row for each class,
     :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
 
-    With ``missing="renormalise"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
+    With ``missing="renormalize"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
     :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
     it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
     ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin of a sample is in

@@ -29,7 +29,7 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import refusing_overflow, require_finite
+from ..core.estimator import missing_of, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
 from ..core.row_input import (
@@ -87,7 +87,7 @@ def choose_route(estimator: Any, X: Any) -> str:
         estimator._storage.gram, n, estimator.kernels, estimator._storage.dtype, rank=estimator._storage.rank
     )
     if chosen == "low_rank":
-        why_not = why_not_low_rank(estimator)
+        why_not = why_not_low_rank(estimator, X)
         if why_not and (estimator._storage.gram == "low_rank" or has_asked_for_factors(estimator)):
             raise ValueError(why_not)
         chosen = "dense" if why_not else "low_rank"
@@ -97,7 +97,7 @@ def choose_route(estimator: Any, X: Any) -> str:
     return chosen
 
 
-def why_not_low_rank(estimator: Any) -> str:
+def why_not_low_rank(estimator: Any, X: Any) -> str:
     """Why the problem, as the parameters state it, has no low-rank route; empty if it has one."""
     stored = estimator._storage
     if stored.psd != "error":
@@ -105,9 +105,10 @@ def why_not_low_rank(estimator: Any) -> str:
             f"psd={stored.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
             "stand for is positive semidefinite. Leave psd out, or use gram='dense' or 'memmap'."
         )
-    if stored.missing not in ("auto", "error"):
+    missing = missing_of(stored, X)
+    if missing != "error":
         return (
-            f"missing={stored.missing!r} completes Gram matrices, and has no low-rank route. Use "
+            f"missing={missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
         )
     return str(estimator._why_not_low_rank())
@@ -121,7 +122,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
             "Use gram='low_rank' or 'auto', or load it with X.compute()."
         )
     choose_gram("low_rank", 1, estimator.kernels)  # refuses precomputed kernels
-    why_not = why_not_low_rank(estimator)
+    why_not = why_not_low_rank(estimator, X)
     if why_not:
         raise ValueError(f"{why_not} For that, load the dask collections with compute().")
     return "low_rank"
@@ -409,7 +410,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     factors = FactorRequest(kernels, rank, model._fit_seed, stored.dtype, n_machines).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
-    model.memory_ = factors.memory
+    model.memory_, model.missing_ = factors.memory, "error"
     model.approximation_ = pd.DataFrame(
         {
             "approximation": factors.bank.approximations_,

@@ -53,6 +53,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     [1, -1]
     """
 
+    _storage_options = ("psd", "gram", "dtype", "missing")
     about = MKL
 
     kernels: Any = "auto"

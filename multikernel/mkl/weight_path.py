@@ -25,6 +25,7 @@ from ..views import KernelBank, as_views
 from ..views.columns import as_table, n_rows
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
+from ..views.precomputed import is_precomputed
 from ..views.tables import is_tables
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
@@ -38,8 +39,8 @@ VALUES: dict[str, tuple[float, ...]] = {
     "costs": EXPONENTS,
 }
 _CERTIFICATES = ("status", "dual_gap", "objective", "n_iter")
-# Parameters that keep the fits from sharing one plain stack of Gram matrices, unless they are as here.
-_PLAIN = {"gram": ("auto", "dense"), "psd": ("error",), "rank": (None,), "missing": ("error",)}
+# Settings of a bank that keep the fits from sharing one stack of Gram matrices, unless they are as here.
+_PLAIN = {"gram": ("auto", "dense"), "psd": ("error",), "rank": (None,), "missing": ("auto", "error")}
 
 
 @dataclass(frozen=True, repr=False)
@@ -226,8 +227,7 @@ def _check_points(machine: Any, parameter: Any, values: Any) -> list[float]:
 def _costs_at(machine: Any, X: Any, names: list[str] | None, exponent: float) -> Array:
     """The costs of the estimator, relative to the lowest, to the power of the exponent."""
     if names is None:
-        is_stack = isinstance(machine.kernels, str) and machine.kernels == "precomputed"
-        count = (np.shape(X) + (1,))[2] if is_stack else 0
+        count = (np.shape(X) + (1,))[2] if is_precomputed(machine.kernels) else 0
         names = [f"kernel-{m}" for m in range(count)] or [view.name for view in as_views(machine.kernels)]
     return _raised(pd.Series(check_costs(machine.costs, names), index=names), exponent).to_numpy()
 
@@ -237,7 +237,7 @@ def _with_shared_kernels(estimator: Any, X: Any) -> tuple[Any, Any, list[str] | 
     """The estimator to fit, its X, and the names of the views where these are a stack of Gram matrices."""
     if not _can_share(estimator, X):
         return estimator, X, None
-    bank = KernelBank(estimator.kernels, dtype=estimator.get_params(deep=False).get("dtype", "float64"))
+    bank = KernelBank(estimator._storage.kernels, dtype=estimator._storage.dtype)
     stack = bank.fit_transform(as_pandas(X))
     names = list(bank.view_names_)
     costs = None if estimator.costs is None else check_costs(estimator.costs, names)
@@ -248,10 +248,10 @@ def _can_share(estimator: Any, X: Any) -> bool:
     """Whether models on one stack of Gram matrices are those on the table."""
     if not isinstance(estimator, BaseMKL) or isinstance(estimator, RegularizedMKLClassifier):
         return False
-    kernels, given = estimator.kernels, estimator.get_params(deep=False)
-    if estimator._precomputed or isinstance(kernels, KernelBank) or is_dask(X) or is_tables(X):
+    kernels, stored = estimator.kernels, estimator._storage
+    if estimator._precomputed or is_dask(X) or is_tables(X):
         return False
-    if any(given.get(name, plain[0]) not in plain for name, plain in _PLAIN.items()):
+    if any(getattr(stored, name) not in plain for name, plain in _PLAIN.items()):
         return False
     if any(getattr(view, "keep", False) for view in as_views(kernels)):  # which a stack does not say
         return False
@@ -259,7 +259,7 @@ def _can_share(estimator: Any, X: Any) -> bool:
     n = n_rows(table)
     if n == 0 or choose_gram("auto", n, kernels) != "dense":
         return False
-    return KernelBank(kernels).memory_estimate(n).fits and len(distinct_rows(table)[0]) == n
+    return KernelBank(stored.kernels).memory_estimate(n).fits and len(distinct_rows(table)[0]) == n
 
 
 # ---------------------------------------------------------------------- what is found

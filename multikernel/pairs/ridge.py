@@ -26,7 +26,7 @@ from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import KernelBank, make_bank
-from ..views.precomputed import storage_of
+from ..views.precomputed import is_precomputed, storage_of
 from .sampling import PairSplit, named_alike
 from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
 from .solver.weights import LearnedPairs, PairProblem, fit_pairs
@@ -209,7 +209,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     """
 
     _kernel_parameters = ("left", "right")
-    _storage_options = ()
+    _storage_options = ("psd",)
     about = About(
         family="ridge",
         problem=(
@@ -288,8 +288,9 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         check_choice("weights", self.weights, WEIGHTS)
         check_number("tol", self.tol, above=0.0)
         check_positive_integer("max_iter", self.max_iter)
+        self._check_storage()
         for name, kernels in (("left", self.left), ("right", self.right)):
-            if isinstance(kernels, str) and kernels == "precomputed":
+            if is_precomputed(kernels):
                 raise ValueError(
                     f'{name}="precomputed" is not known here: X holds pairs. Use {name}=Precomputed(K), or a '
                     "list of such, and a column of positions into K."

@@ -7,6 +7,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, OneClassSVM
 from sklearn.utils import get_tags
 
+from ..views import KernelBank
+
 _KINDS = {
     "classes": ("a classifier", is_classifier, "SVC"),
     "values": ("a regressor", is_regressor, "KernelRidge"),
@@ -59,7 +61,8 @@ def use_precomputed(machine: Any) -> None:
     while is_estimator(inner):
         for name in ("kernel", "kernels"):
             if _is_default(inner, name):
-                machine.set_params(**{prefix + name: "precomputed"})
+                stored = isinstance(getattr(inner, name), KernelBank)
+                machine.set_params(**{prefix + name + "__kernels" * stored: "precomputed"})
         inner, prefix = inner.get_params(deep=False).get("estimator"), prefix + "estimator__"
     if not get_tags(machine).input_tags.pairwise:
         raise ValueError(
@@ -76,4 +79,5 @@ def _is_default(machine: Any, name: str) -> bool:
         default = type(machine)().get_params(deep=False)[name]
     except TypeError:
         return False
-    return bool(params[name] == default)
+    given = params[name]
+    return bool((given.kernels if isinstance(given, KernelBank) else given) == default)

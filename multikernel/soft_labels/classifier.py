@@ -182,6 +182,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         use="Labels of which some are wrong, or that come with probabilities.",
         reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
     )
+    _storage_options = ("psd", "gram", "dtype")
     _lean = False  # posteriors need distances of all rows
     _votes = False
 

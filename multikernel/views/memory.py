@@ -174,19 +174,20 @@ def require_fits(estimate: MemoryEstimate) -> None:
         )
     if not estimate.fits and estimate.gram == "low_rank":
         raise ValueError(
-            f"the factors do not fit in memory: {estimate}. Use dtype='float32' (half the size), a smaller "
-            "rank, or fewer kernels."
+            f"the factors do not fit in memory: {estimate}. Use KernelBank(kernels, dtype='float32') (half "
+            "the size), a smaller rank, or fewer kernels."
         )
     if not estimate.fits:
         raise ValueError(
-            f"the Gram stack does not fit in memory: {estimate}. Use dtype='float32' (half the size), "
-            "gram='memmap' (the stack in a file), fewer kernels or rows, or, where the estimator has it, "
-            "gram='low_rank' (factors in place of the stack)."
+            f"the Gram stack does not fit in memory: {estimate}. Use KernelBank(kernels, dtype='float32') "
+            "(half the size), gram='memmap' (the stack in a file), fewer kernels or rows, or, where the "
+            "estimator has it, gram='low_rank' (factors in place of the stack)."
         )
     if estimate.gram == "memmap" and shutil.disk_usage(tempfile.gettempdir()).free < estimate.stack:
         raise ValueError(
             f"the Gram stack does not fit on the disk of the temporary directory: {estimate}. Use "
-            "dtype='float32', set TMPDIR to a larger disk, or take fewer kernels or rows."
+            "KernelBank(kernels, dtype='float32'), set TMPDIR to a larger disk, or take fewer kernels or "
+            "rows."
         )
 
 

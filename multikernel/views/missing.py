@@ -6,7 +6,7 @@ wherever one of two samples lacks it. A filling is what is put in the place of t
 the training stack, which it completes in place, and completes rows of new samples with what it kept:
 
 ======== =======================================================================================
-zero     nothing; whoever learns the weights makes up for it (``missing="renormalise"``)
+zero     nothing; whoever learns the weights makes up for it (``missing="renormalize"``)
 mean     φ_m of a sample that lacks view m is the mean of φ_m over those that have it
 mutual   its expectation given the other views, by the em algorithm (``missing="complete"``)
 ======== =======================================================================================

@@ -167,8 +167,7 @@ def _as_rows(model: Any, X: Any) -> Any:
     """X, or a single row as a table of one."""
     if hasattr(X, "to_frame"):
         return X.to_frame().T.infer_objects()
-    kernels = getattr(model, "kernels", None)
-    n_axes = 3 if isinstance(kernels, str) and kernels == "precomputed" else 2
+    n_axes = 3 if getattr(model, "_precomputed", False) else 2
     is_row = isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == n_axes - 1
     return np.asarray(X)[None] if is_row else X
 

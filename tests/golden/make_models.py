@@ -212,12 +212,12 @@ def _estimators():
         "MKLClassifier_shared": MKLClassifier(TWO, loss="squared_hinge", multiclass="shared", norm=2.0),
         "MKLClassifier_ovo_probability": MKLClassifier(TWO, multiclass="ovo", probability=True, tol=0.1),
         "MKLClassifier_joint": MKLClassifier(TWO, multiclass="joint"),
-        "MKLClassifier_low_rank": MKLClassifier(TWO, gram="low_rank"),
+        "MKLClassifier_low_rank": MKLClassifier(KernelBank(TWO, gram="low_rank")),
         "MKLRegressor": MKLRegressor(TWO),
-        "MKLRegressor_low_rank": MKLRegressor(TWO, gram="low_rank"),
+        "MKLRegressor_low_rank": MKLRegressor(KernelBank(TWO, gram="low_rank")),
         "MKLOneClass": MKLOneClass(TWO),
         "MKLRidge": MKLRidge(TWO),
-        "MKLRidge_low_rank": MKLRidge(TWO, gram="low_rank", rank=0.3),
+        "MKLRidge_low_rank": MKLRidge(KernelBank(TWO, gram="low_rank", rank=0.3)),
         "PosteriorSVC": PosteriorSVC(TWO),
         "PosteriorSVC_parzen": PosteriorSVC(TWO, posterior="parzen", norm=2.0),
         "RegularizedMKLClassifier": RegularizedMKLClassifier(TWO, cv=2, max_steps=1, tol=1e-2),
@@ -241,6 +241,7 @@ def _estimators():
         ),
         "SpectralKernelClassifier_conformal": SpectralKernelClassifier(width="mean", criterion="conformal"),
         "KernelKNNClassifier": KernelKNNClassifier(),
+        "KernelKNNClassifier_clip": KernelKNNClassifier(KernelBank(Sigmoid(1.0, -1.0), psd="clip")),
         "KDDAClassifier": KDDAClassifier(),
         "ConformalKernel": ConformalKernel(),
         "NonstationaryClassifier": NonstationaryClassifier(TWO, max_iter=3, n_init=1),
@@ -298,15 +299,13 @@ def _of_several_parts():
         "one_vs_rest": OneVsRestClassifier(MKLClassifier(TWO)),
         "calibrated": CalibratedClassifierCV(MKLClassifier(TWO), cv=2, ensemble=False),
         "options": MKLClassifier(
-            TWO,
-            dtype=np.float32,
-            gram="memmap",
+            KernelBank(TWO, dtype=np.float32, gram="memmap"),
             class_weight={"no": 1.0, "yes": 2.0, "perhaps": 1.0},
             costs={"linear": 1.0, "gaussian": 2.0},
             random_state=np.random.RandomState(1),
         ),
         "function": MKLClassifier([FunctionKernel(linear_kernel), polynomial_kernel]),
-        "repaired": MKLClassifier([Sigmoid(1.0, -1.0), Gaussian()], psd="clip"),
+        "repaired": MKLClassifier(KernelBank([Sigmoid(1.0, -1.0), Gaussian()], psd="clip")),
         "views": MKLClassifier(
             [
                 View("mean", Gaussian(), columns=range(2), transforms="center"),
@@ -333,7 +332,7 @@ def _learners():
     found = {}
     for name in weights.__all__:
         cls = getattr(weights, name)
-        if not hasattr(cls, "fit") or name in ("WeightLearner", "TwoClassLearner"):
+        if not hasattr(cls, "learns_from") or name in ("WeightLearner", "TwoClassLearner"):
             continue
         settings = {key: value for key, value in quick.items() if key in cls().get_params()}
         kind = CombinedKernelClassifier if "classes" in cls.learns_from else CombinedKernelRegressor
@@ -366,9 +365,10 @@ def _on_other_tables():
     numbers = {
         "sparse": (MKLClassifier(TWO), "sparse"),
         "precomputed": (MKLClassifier("precomputed"), "stack"),
-        "precomputed_shift": (KernelDiscriminantClassifier("precomputed", psd="shift"), "stack"),
+        "precomputed_shift": (KernelDiscriminantClassifier(KernelBank("precomputed", psd="shift")), "stack"),
         "kernels_of_numbers": (KernelBank(plain, psd="clip"), "positive"),
         "given_matrix": (MKLClassifier([Precomputed(square @ square.T)]), "places"),
+        "pairs_clip": (PairwiseRidge(KernelBank([Sigmoid(0.1, -0.5)], psd="clip"), split=2), "pairs"),
         "pairs": (PairwiseRidge(TWO, split=2, weights="uniform"), "pairs"),
         "pairs_learned": (PairwiseRidge(TWO, split=([0, 1], [2, 3]), form="symmetric", tol=1e-3), "pairs"),
         "search_by_pairs": (
@@ -381,9 +381,12 @@ def _on_other_tables():
         ),
     }
     missing = {
-        f"missing_{way}": (MKLClassifier(gaps, norm=2.0, missing=way), "gaps")
-        for way in ("renormalise", "absent", "mean", "complete")
-    } | {"missing_ridge": (MKLRidge(gaps, missing="mean"), "gaps")}
+        f"missing_{way}": (MKLClassifier(KernelBank(gaps, missing=way), norm=2.0), "gaps")
+        for way in ("renormalize", "absent", "mean", "complete")
+    } | {
+        "missing_one_class": (MKLOneClass(KernelBank(gaps, missing="absent")), "gaps"),
+        "missing_ridge": (MKLRidge(KernelBank(gaps, missing="mean")), "gaps"),
+    }
     other = {
         "frame": (MKLClassifier([("ab", Gaussian(), ["a", "b"]), ("color", Hamming(), ["color"])]), "frame"),
         "frame_mixed": (MKLClassifier([("all", Mixed(), ["a", "b", "color"])]), "frame"),

@@ -19,6 +19,7 @@ from multikernel.mkl.low_rank import FactorRequest, LowRankWarning
 from multikernel.rows import LocalRows
 from multikernel.rows.tables import rows_unlike
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three
+from tests.stored import stored
 
 NEW = make_table(25, seed=99)
 TOL = 5e-7  # two values with this gap are 1e-6 from each other
@@ -45,7 +46,7 @@ family = pytest.mark.parametrize(("estimator", "make"), FAMILY.values(), ids=FAM
 
 
 def on_factors(estimator, rank=None, **parameters):
-    return clone(estimator).set_params(gram="low_rank", rank=rank, **parameters)
+    return stored(estimator, gram="low_rank", rank=rank, **parameters)
 
 
 def output(model, X):
@@ -57,7 +58,7 @@ def output(model, X):
 def test_factors_of_full_rank_give_the_model_of_the_stack(estimator, make):
     X, y = make()
     weights = np.random.default_rng(1).uniform(0.2, 2.0, len(X))
-    stack = clone(estimator).set_params(tol=TOL, gram="dense").fit(X, y, weights)
+    stack = stored(estimator, tol=TOL, gram="dense").fit(X, y, weights)
     model = on_factors(estimator, len(X), tol=TOL).fit(X, y, weights)
     np.testing.assert_allclose(model.objective_, stack.objective_, rtol=1e-6)
     np.testing.assert_allclose(model.kernel_weights_, stack.kernel_weights_, atol=1e-3)
@@ -256,10 +257,10 @@ def test_a_fit_leaves_nothing_of_the_other_route():
     X, y = make_binary()
     model = MKLClassifier(VIEWS).fit(X, y)
     assert model.gram_ == "dense" and "80 × 80" in str(model.memory_) and not hasattr(model, "coef_")
-    model.set_params(gram="low_rank", rank=10).fit(X, y)
+    model.set_params(kernels=KernelBank(VIEWS, gram="low_rank", rank=10)).fit(X, y)
     assert model.gram_ == "low_rank" and model.memory_.n_columns == 21
     assert not hasattr(model, "support_") and not hasattr(model, "dual_coef_")
-    model.set_params(gram="dense").fit(X, y)
+    model.set_params(kernels__gram="dense", kernels__rank=None).fit(X, y)
     assert not hasattr(model, "coef_") and not hasattr(model, "approximation_")
     np.testing.assert_array_equal(
         model.decision_function(NEW), MKLClassifier(VIEWS).fit(X, y).decision_function(NEW)

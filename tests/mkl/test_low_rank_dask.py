@@ -22,6 +22,7 @@ from multikernel.rows.dask_rows import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.mkl.test_low_rank import make_outputs
+from tests.stored import stored
 
 pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
 
@@ -42,7 +43,7 @@ def in_chunks(values, chunks=CHUNKS):
 
 
 def low_rank(estimator, **parameters):
-    return clone(estimator).set_params(gram="low_rank", rank=25, **parameters)
+    return stored(estimator, gram="low_rank", rank=25, **parameters)
 
 
 # ---------------------------------------------------------------------- the same model

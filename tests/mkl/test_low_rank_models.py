@@ -15,7 +15,7 @@ from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.report import render_html, render_markdown, summarize
-from multikernel.views.low_rank import choice
+from multikernel.views.low_rank import view as choice
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 
 X, Y = make_binary(120)

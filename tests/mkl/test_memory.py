@@ -54,7 +54,7 @@ FITS = {
 )
 def test_a_fit_needs_no_more_memory_than_was_said(name, dtype):
     model, y = FITS[name]
-    model.set_params(kernels=views(8), gram="memmap", dtype=dtype)
+    model.set_params(kernels=KernelBank(views(8), gram="memmap", dtype=dtype))
     peak, _ = traced(lambda: model.fit(X, y))
     said = model._prediction_bank.memory_
     assert peak <= said.total < said.stack
@@ -100,7 +100,7 @@ def test_a_part_of_a_stack_stays_where_the_stack_is():
 COLUMNS = np.random.default_rng(0).normal(size=(9000, 6))
 CLASSES = np.digitize(COLUMNS[:, 0] + COLUMNS[:, 3] ** 2, [0.0, 0.5, 1.0, 1.6, 2.5])
 HALVES = [("first", Gaussian(2.0), [0, 1, 2]), ("second", Gaussian(2.0), [3, 4, 5])]
-SETTINGS = {"gram": "low_rank", "tol": 1e-2, "random_state": 0}
+SETTINGS = {"tol": 1e-2, "random_state": 0}
 
 
 def peak_of(estimator, n, y):

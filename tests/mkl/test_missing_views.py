@@ -23,10 +23,11 @@ from multikernel.inspection import evaluate
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_markdown, summarize
+from tests.stored import stored
 
 COLUMNS = {"one": [0, 1], "two": [2, 3], "three": [4, 5]}
 VIEWS = [(name, Gaussian(gamma=0.3), columns) for name, columns in COLUMNS.items()]
-WAYS = ("renormalise", "absent", "mean", "complete")
+WAYS = ("renormalize", "absent", "mean", "complete")
 everyway = pytest.mark.parametrize("missing", WAYS)
 
 
@@ -77,7 +78,7 @@ def scores(model, X):
 
 
 def fit(model, missing, X=GAPPY, **settings):
-    return clone(model).set_params(missing=missing, **settings).fit(X, target(model))
+    return stored(model, missing=missing, **settings).fit(X, target(model))
 
 
 # ---------------------------------------------------------------------- the same as ever
@@ -116,9 +117,9 @@ def test_training_samples_come_back_with_the_scores_that_they_had(missing, norm)
     np.testing.assert_allclose(model.predict(GAPPY), VALUES - 0.7 * model.dual_coef_[0], atol=2e-5)
 
 
-# ---------------------------------------------------------------------- renormalised: the definition
-def test_renormalised_kernels_are_those_of_the_definition():
-    model = fit(MKLRidge(VIEWS, alpha=0.5, norm=2.0), "renormalise", tol=1e-10, max_iter=1000)
+# ---------------------------------------------------------------------- renormalized: the definition
+def test_renormalized_kernels_are_those_of_the_definition():
+    model = fit(MKLRidge(VIEWS, alpha=0.5, norm=2.0), "renormalize", tol=1e-10, max_iter=1000)
     has, mu = ~np.isnan(GAPPY[:, [0, 2, 4]]), model.kernel_weights_
     c = np.sqrt(np.minimum(mu.sum() / (has @ mu), 3.0 / has.sum(axis=1)))
     new = hide(NEW, 0.3, 3)
@@ -180,7 +181,7 @@ def test_absent_kernels_need_one_whole_sample():
         MKLClassifier(KernelBank(VIEWS, missing="absent")).fit(without(X, has), LABELS)
 
 
-@pytest.mark.parametrize("missing", ["renormalise", "absent"])
+@pytest.mark.parametrize("missing", ["renormalize", "absent"])
 def test_a_sample_that_lacks_views_without_weight_lacks_nothing(missing):
     rng = np.random.default_rng(3)
     table = np.column_stack([X[:, :2], 0.1 * rng.normal(size=(60, 2))])
@@ -211,15 +212,15 @@ def test_by_how_much_accuracy_falls():
     whole = clone(model).fit(X, y).score(new, y_new)
     lost, alone = {}, {}
     for missing in WAYS:
-        lost[missing] = whole - clone(model).set_params(missing=missing).fit(gappy, y).score(gappy_new, y_new)
-        fitted = clone(model).set_params(missing=missing, norm=2.0).fit(X, y)
+        lost[missing] = whole - stored(model, missing=missing).fit(gappy, y).score(gappy_new, y_new)
+        fitted = stored(model, missing=missing, norm=2.0).fit(X, y)
         alone[missing] = fitted.score(without(new, np.tile([True, False, False], (2000, 1))), y_new)
     complete = ~np.isnan(gappy).any(axis=1)
-    few = clone(model).set_params(missing="complete").fit(gappy[complete], y[complete])
+    few = stored(model, missing="complete").fit(gappy[complete], y[complete])
     assert 0.01 < lost["complete"] < 0.04
-    assert lost["complete"] < lost["renormalise"] < lost["mean"] < 0.06
+    assert lost["complete"] < lost["renormalize"] < lost["mean"] < 0.06
     assert whole - few.score(gappy_new, y_new) > lost["mean"] + 0.04
-    assert min(alone.values()) > 0.65 and alone["complete"] > max(alone["mean"], alone["renormalise"]) + 0.05
+    assert min(alone.values()) > 0.65 and alone["complete"] > max(alone["mean"], alone["renormalize"]) + 0.05
 
 
 # ---------------------------------------------------------------------- all doors
@@ -277,7 +278,7 @@ def test_stacks_on_disk_and_in_single_precision(missing, settings):
     np.testing.assert_allclose(other.decision_function(NEW), plain.decision_function(NEW), atol=0.02)
 
 
-@pytest.mark.parametrize("missing", ["complete", "renormalise"])
+@pytest.mark.parametrize("missing", ["complete", "renormalize"])
 def test_probabilities_joint_machines_evaluation_and_report(missing):
     model = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0, probability=True).fit(GAPPY, LABELS)
     assert np.allclose(model.predict_proba(GAPPY).sum(axis=1), 1.0)
@@ -292,7 +293,7 @@ def test_probabilities_joint_machines_evaluation_and_report(missing):
 
 # ---------------------------------------------------------------------- bad input
 def test_what_cannot_be_had_is_refused_with_the_remedy():
-    ways = "'error', 'renormalise', 'absent', 'mean', 'complete'"
+    ways = "'auto', 'error', 'renormalize', 'absent', 'mean', 'complete'"
     with pytest.raises(ValueError, match=f"missing must be one of {ways}"):
         MKLClassifier(KernelBank(VIEWS, missing="drop")).fit(X, LABELS)
     with pytest.raises(ValueError, match=r"view '\w+' holds NaN.*MKLClassifier.*missing='complete'"):

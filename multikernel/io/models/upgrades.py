@@ -18,7 +18,7 @@ from ...boosting.estimators import ColumnKernels
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
 from ...kernels.dot import bounded_inverse
 from ...localized.base import GatedKernels
-from ...mkl.classifier import MKLClassifier
+from ...views.bank import KernelBank
 from .archive import FORMAT_VERSION
 from .grammar import LABELS, is_written_out, name_in, nodes
 from .names import find
@@ -26,6 +26,9 @@ from .names_0_1 import names_of_0_1
 from .preparing import StandIn, require
 
 State = dict[str, Any]
+
+
+# --- from 1 to 2: the kernels of a fitted model are one attribute -------------------------------------------
 
 
 def _joint_classifier(state: State) -> tuple[str, State]:
@@ -84,21 +87,7 @@ def _regularized(state: State) -> State:
     state = _dual_kernels(state)
     if "_fitted" not in state:
         return state
-    model = MKLClassifier.__new__(MKLClassifier)
-    model.__dict__.update({**state, "costs": state["costs_"]})
-    return {**state, "estimator_": model}
-
-
-def _gaussian(state: State) -> State:
-    """Its sigma was a variance."""
-    if state.get("sigma") is None:
-        return state
-    return {**state, "sigma": None, "gamma": bounded_inverse(2.0 * state["sigma"])}
-
-
-def _plain_view(state: State) -> State:
-    """What a view said was all that was done to its columns and its kernel."""
-    return {"standardize": False, "normalize": None, **state}
+    return {**state, "estimator_": make(2, "multikernel.MKLClassifier", {**state, "costs": state["costs_"]})}
 
 
 def _step(name: str, change: Callable[[State], State]) -> Callable[[State], tuple[str, State]]:
@@ -124,17 +113,75 @@ _CHANGES: dict[str, Callable[[State], State]] = {
     "RegularizedMKLClassifier": _regularized,
 }  # fmt: skip
 
+
+# --- from 2 to 3: a KernelBank says how kernels are stored, and one kernel is called as several are ---------
+
+_STORAGE = {"psd": "error", "gram": "dense", "dtype": "float64", "rank": None, "missing": "error"}
+_CHOOSES_ROUTE = ("MKLClassifier", "MKLRegressor", "MKLRidge")  # with gram="auto" by default
+_TREATS_MISSING = (*_CHOOSES_ROUTE, "MKLOneClass", "PosteriorSVC")
+_ONE_KERNEL = ("ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier")
+_STORED = (
+    *_TREATS_MISSING, *_ONE_KERNEL,
+    "BayesianMKLClassifier", "BayesianMKLRegressor", "ColumnBoostingClassifier", "ColumnBoostingRegressor",
+    "CombinedKernelClassifier", "CombinedKernelOneClass", "CombinedKernelPCA", "CombinedKernelRegressor",
+    "CompositionalKernelClassifier", "KernelDiscriminantClassifier", "LocalizedMKLClassifier",
+    "LocalizedMKLOneClass", "LocalizedMKLRegressor", "MultipleKernelKMeans", "NonstationaryClassifier",
+    "PairwiseRidge", "RegularizedMKLClassifier", "TransductiveMKLClassifier",
+)  # fmt: skip
+
+
+def _bank_stores(name: str) -> Callable[[State], State]:
+    """The step of an estimator: what was not the default goes into the bank of its kernels."""
+    plain = {**_STORAGE, "gram": "auto"} if name in _CHOOSES_ROUTE else _STORAGE
+
+    def change(state: State) -> State:
+        kept = _without(state, *_STORAGE, "kernel")
+        stored = {key: state[key] for key in _STORAGE if key in state and state[key] != plain[key]}
+        if stored.get("missing") == "renormalise":
+            stored["missing"] = "renormalize"
+        if "kernel" in state:  # the one kernel of a class that has no other
+            kept["kernels"] = state["kernel"]
+        if name in _TREATS_MISSING and "machine_weights_" in state:  # fitted
+            kept["missing_"] = stored.get("missing", "error")
+        sides = ("left", "right") if name == "PairwiseRidge" else ("kernels",)
+        for side in sides if stored else ():
+            if kept[side] is not None:
+                kept[side] = KernelBank(kept[side], **_PLAIN, **stored)
+        return kept
+
+    return change
+
+
+def _with_defaults(**new: Any) -> Callable[[State], State]:
+    """The step of a class with new attributes."""
+    return lambda state: {**new, **state}
+
+
+def _gaussian(state: State) -> State:
+    """Its sigma was a variance."""
+    if state.get("sigma") is None:
+        return state
+    return {**state, "sigma": None, "gamma": bounded_inverse(2.0 * state["sigma"])}
+
+
+_PLAIN = {"standardize": False, "normalize": None}  # what a view said was all that was done to its kernel
+
+_STORAGE_CHANGES: dict[str, Callable[[State], State]] = {
+    **{name: _bank_stores(name) for name in _STORED},
+    "Gaussian": _gaussian,
+    "KernelBank": _with_defaults(rank=None, missing="auto", **_PLAIN),
+    "LowRankBank": _with_defaults(**_PLAIN),
+    "Selection": _with_defaults(table=None),
+    "View": _with_defaults(table=None, **_PLAIN),
+}
+
+
 STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
     1: {
         "multikernel.MulticlassSVC": _joint_classifier,
         **{f"multikernel.{name}": _step(name, change) for name, change in _CHANGES.items()},
     },
-    2: {
-        "multikernel.Gaussian": _step("Gaussian", _gaussian),
-        "multikernel.View": _step("View", _plain_view),
-        "multikernel.KernelBank": _step("KernelBank", _plain_view),
-        "multikernel.LowRankBank": _step("LowRankBank", _plain_view),
-    },
+    2: {f"multikernel.{name}": _step(name, change) for name, change in _STORAGE_CHANGES.items()},
 }
 
 
@@ -173,19 +220,24 @@ class Upgraded(StandIn):
     def __new__(cls, version: Any, name: Any, state: Any) -> Any:
         """The format version, the name in it, and the attributes."""
         require(dict, state)
-        for number in range(version, FORMAT_VERSION):
-            step = STEPS.get(number, {}).get(name)
-            if step is not None:
-                name, state = step(state)
-        kind: Any = find(name)
-        if kind is None:
-            raise ValueError(f"there is no class {name!r}.")
-        made = kind.__new__(kind)
-        if hasattr(made, "__setstate__"):
-            made.__setstate__(state)
-        else:
-            made.__dict__.update(state)
-        return made
+        return make(version, name, state)
+
+
+def make(version: int, name: str, state: State) -> Any:
+    """The object that a format version describes by a name and attributes."""
+    for number in range(version, FORMAT_VERSION):
+        step = STEPS.get(number, {}).get(name)
+        if step is not None:
+            name, state = step(state)
+    kind: Any = find(name)
+    if kind is None:
+        raise ValueError(f"there is no class {name!r}.")
+    made = kind.__new__(kind)
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+    else:
+        made.__dict__.update(state)
+    return made
 
 
 def _value(content: Any) -> dict[str, Any]:

@@ -204,6 +204,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
             Multiplies C sample by sample, and weighs the validation samples.
         """
         self._check_search()
+        self._check_storage()
         model = MKLClassifier(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
         model.set_params(probability=self.probability)
         Ks, problems, samples = model._prepare(X, y, sample_weight)

@@ -255,6 +255,7 @@ def choose_gram(
     """
     check_choice("gram", gram, GRAM_ROUTES)
     n = check_positive_integer("n", n)
+    kernels = getattr(kernels, "kernels", kernels)  # a bank stands for its kernels
     if isinstance(kernels, str) and kernels == "precomputed":
         if gram == "low_rank":
             raise ValueError(

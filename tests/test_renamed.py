@@ -1,0 +1,101 @@
+"""Names that parameters had in earlier versions."""
+
+import copy
+import inspect
+import pickle
+import re
+
+import pytest
+from sklearn.base import clone
+
+import multikernel
+from multikernel import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelBank,
+    KernelKNNClassifier,
+    MKLClassifier,
+    SpectralKernelClassifier,
+)
+from multikernel._validation import RENAMED, RefusesOldNames, refuse_old_names
+from multikernel.core.estimator import KernelEstimator
+
+ESTIMATORS = [
+    name
+    for name in sorted(multikernel.__all__)
+    if inspect.isclass(getattr(multikernel, name)) and issubclass(getattr(multikernel, name), KernelEstimator)
+]
+OLD_STORAGE = {"psd": "clip", "gram": "memmap", "dtype": "float32", "rank": 200, "missing": "absent"}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("old", OLD_STORAGE)
+def test_storage_is_said_by_the_bank(name, old):
+    kind, value = getattr(multikernel, name), OLD_STORAGE[old]
+    message = (
+        f"{name} has no parameter {old!r}: how kernels are stored is said by their bank, "
+        f"{name}(KernelBank(kernels, {old}={value!r}))."
+    )
+    with pytest.raises(TypeError, match=re.escape(message)):
+        kind(**{old: value})
+
+
+def test_set_params_gives_the_new_name_too():
+    with pytest.raises(TypeError, match=re.escape("MKLClassifier(KernelBank(kernels, psd='clip'))")):
+        MKLClassifier().set_params(psd="clip")
+
+
+@pytest.mark.parametrize(
+    "kind", [ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier]
+)
+def test_one_kernel_is_called_as_several_are(kind):
+    message = f"{kind.__name__} has no parameter 'kernel': its name is 'kernels'. Use "
+    with pytest.raises(TypeError, match=message + re.escape(f"{kind.__name__}(kernels='rbf').")):
+        kind(kernel="rbf")
+
+
+def test_other_wrong_names_are_refused_as_ever():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        MKLClassifier(colour=1)
+    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
+        MKLClassifier().set_params(colour=1)
+
+
+def test_copies_pickles_and_clones():
+    model = MKLClassifier(KernelBank(psd="clip"), C=3.0)
+    for made in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model)):
+        assert made.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+        assert made.C == 3.0 and made.kernels.psd == "clip"
+
+
+def test_a_subclass_may_have_a_parameter_of_an_old_name():
+    class Ranked(KernelEstimator):
+        def __init__(self, kernels="auto", rank=3):
+            self.kernels, self.rank = kernels, rank
+
+    assert Ranked(rank=5).rank == 5
+    assert Ranked().set_params(rank=7).rank == 7
+    with pytest.raises(TypeError, match="Ranked has no parameter 'psd'"):
+        Ranked(psd="clip")
+
+
+def test_rows_for_any_class_and_function(monkeypatch):
+    monkeypatch.setitem(RENAMED, "Thing", {"size": "width"})
+    monkeypatch.setitem(RENAMED, "measure", {"far": "{owner} reads {value} of its Thing."})
+
+    class Thing(RefusesOldNames):
+        def __init__(self, width=1):
+            self.width = width
+
+    assert Thing(width=2).width == Thing(2).width == 2
+    with pytest.raises(TypeError, match=re.escape("its name is 'width'. Use Thing(width=4).")):
+        Thing(size=4)
+    with pytest.raises(TypeError, match="measure has no parameter 'far': measure reads 2 of its Thing"):
+        refuse_old_names("measure", {"far": 2})
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_no_present_name_is_among_the_old_ones(name):
+    kind = getattr(multikernel, name)
+    old = {old for base in kind.__mro__ for old in RENAMED.get(base.__name__, {})}
+    assert not old & inspect.signature(kind.__init__).parameters.keys()

@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from multikernel import KernelBank, MultipleKernelKMeans, View, stack_kernels
 from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
+from tests.raw import raw
 
 
 def spread(K, labels):
@@ -88,7 +89,7 @@ def test_the_value_never_rises_and_no_move_lowers_it(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_one_linear_kernel_is_k_means(seed):
     X, _ = make_blobs(80, centers=4, cluster_std=1.5, random_state=seed)
-    ours = MultipleKernelKMeans(4, Linear(), n_init=20).fit(X)
+    ours = MultipleKernelKMeans(4, raw(Linear()), n_init=20).fit(X)
     theirs = KMeans(4, n_init=20, random_state=0).fit(X)
     assert ours.inertia_ * X.var(axis=0).sum() == pytest.approx(theirs.inertia_, rel=1e-9)
     assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1.0
@@ -101,8 +102,8 @@ def test_the_informative_view_gets_the_weight():
     rng = np.random.default_rng(0)
     good, y = make_blobs(90, centers=3, n_features=3, cluster_std=1.0, random_state=1)
     X = np.hstack([good, rng.normal(scale=8.0, size=(90, 12))])
-    views = [View("good", Linear(), slice(0, 3))]
-    views += [View(f"noise{j}", Linear(), slice(3 * j, 3 * j + 3)) for j in range(1, 5)]
+    views = raw([View("good", Linear(), slice(0, 3))])
+    views += raw([View(f"noise{j}", Linear(), slice(3 * j, 3 * j + 3)) for j in range(1, 5)])
     learned = MultipleKernelKMeans(3, views).fit(X)
     equal = MultipleKernelKMeans(3, views, weights="equal").fit(X)
     assert learned.kernel_shares_[0] > 0.9 and learned.weights_frame()["share"].idxmax() == "good"
@@ -116,11 +117,11 @@ def test_the_informative_view_gets_the_weight():
 
 def test_training_samples_keep_their_clusters_in_single_precision_too():
     X, _ = make_blobs(50, centers=3, random_state=2)
-    model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
+    model = MultipleKernelKMeans(3, raw([Linear(), Gaussian()])).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    single = MultipleKernelKMeans(3, KernelBank([Linear(), Gaussian()], dtype="float32", gram="memmap")).fit(
-        X
-    )
+    single = MultipleKernelKMeans(
+        3, KernelBank(raw([Linear(), Gaussian()]), dtype="float32", gram="memmap")
+    ).fit(X)
     np.testing.assert_array_equal(single.labels_, model.labels_)
     np.testing.assert_allclose(single.simplex_weights_, model.simplex_weights_, rtol=1e-4)
 
@@ -138,11 +139,13 @@ def test_scales_origins_and_order_do_not_matter():
 
 def test_clusters_of_equal_samples_have_no_spread():
     X = np.repeat([[0.0, 1.0], [4.0, 0.0], [9.0, 3.0]], 4, axis=0)
-    model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
+    model = MultipleKernelKMeans(3, raw([Linear(), Gaussian()])).fit(X)
     assert model.labels_.tolist() == [0] * 4 + [1] * 4 + [2] * 4 and model.inertia_ == pytest.approx(0.0)
     np.testing.assert_allclose(model.simplex_weights_, 0.5)
     noise = np.random.default_rng(0).normal(size=(12, 1))
-    sure = MultipleKernelKMeans(3, [("x", Linear(), [0, 1]), ("z", Linear(), 2)]).fit(np.hstack([X, noise]))
+    sure = MultipleKernelKMeans(3, raw([("x", Linear(), [0, 1]), ("z", Linear(), 2)])).fit(
+        np.hstack([X, noise])
+    )
     assert sure.simplex_weights_.tolist() == [1.0, 0.0] and sure.inertia_ == pytest.approx(0.0)
     more = MultipleKernelKMeans(5, Linear()).fit(X)
     assert len(set(more.labels_)) == 5 and more.inertia_ == pytest.approx(0.0)

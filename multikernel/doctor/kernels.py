@@ -165,7 +165,7 @@ _SHAPES = {
         "too large, or columns far from 0.",
         'View(name, Gaussian("median"), columns), or transforms="center", normalize="trace".',
         "K = unit_trace(center(K))",
-        '--kernels "gaussian(\'median\')", or transforms = "center", normalize = "trace" in the file of views',
+        '--kernels "gaussian(\'median\')", or transforms = "center", normalize = "trace" in the views file',
     ),
     "identity": (
         f"nearly the identity: half of the samples have no other that is more than {_LONELY} like them, so "

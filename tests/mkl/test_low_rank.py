@@ -209,9 +209,9 @@ def test_rows_unlike_one_of_them():
     words = [["a"], ["b", "c"], ["a"]]
     assert rows_unlike(words, words[:1]).tolist() == [1]
     X = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0]])
-    for raw in (X, X[:, 0], scipy.sparse.coo_matrix(X), pd.DataFrame(X), pd.Series(X[:, 1])):
-        one = raw.tocsr()[:1] if scipy.sparse.issparse(raw) else raw[:1]
-        assert rows_unlike(raw, one).tolist() == [2]
+    for table in (X, X[:, 0], scipy.sparse.coo_matrix(X), pd.DataFrame(X), pd.Series(X[:, 1])):
+        one = table.tocsr()[:1] if scipy.sparse.issparse(table) else table[:1]
+        assert rows_unlike(table, one).tolist() == [2]
 
 
 # ---------------------------------------------------------------------- ranks by trace error

@@ -65,7 +65,7 @@ def test_a_classifier_is_the_learner_then_the_machine(learner, machine):
 def test_a_regressor_is_the_learner_then_the_machine(machine):
     data, target = diabetes[0][:90], diabetes[1][:90]
     rows, new = np.arange(90) < 60, np.arange(90) >= 60
-    train, test = stacks([Linear(), Gaussian()], data, rows, new)
+    train, test = stacks(raw([Linear(), Gaussian()]), data, rows, new)
     K, K_test = by_hand(CenteredAlignment(), train, test, target[rows] + 0.5)
     middle = target[rows].mean()
     expected = machine.fit(K, target[rows] - middle).predict(K_test) + middle

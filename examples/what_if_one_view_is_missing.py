@@ -4,7 +4,7 @@
 Handwritten digits of scikit-learn in five views, some of which are missing: each view of each digit with the
 same chance, of training and of new digits; or a whole view, of the new digits only. Five ways to go on are
 compared on the same digits: to impute the mean of each column; to scale what a digit has
-(``missing="renormalise"``); to ask for its margin in the views that it has (``"absent"``); to put the mean of
+(``missing="renormalize"``); to ask for its margin in the views that it has (``"absent"``); to put the mean of
 the other digits, in feature space, in the place of an absent view (``"mean"``); to estimate the kernels of an
 absent view from the other views (``"complete"``). It prints the accuracy of each, and draws how it falls.
 
@@ -22,13 +22,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from multikernel import MKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, View
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 SHARES = (0.0, 0.1, 0.3, 0.5)
-WAYS = ("imputation", "renormalise", "absent", "mean", "complete")
+WAYS = ("imputation", "renormalize", "absent", "mean", "complete")
 COLOURS = ("#999999", "#E69F00", "#CC79A7", "#0072B2", "#009E73")  # told apart by every eye
 
 
@@ -50,11 +50,12 @@ def draw_views(n: int, n_views: int, share: float, rng: np.random.Generator) -> 
 def make_model(way: str, views: dict[str, list[str]]) -> MKLClassifier:
     """The classifier for one of the ways; imputation goes before it, on the table."""
     kernels = [View(name, Gaussian(), columns, **PLAIN) for name, columns in views.items()]
-    model = MKLClassifier(kernels, C=10, multiclass="shared", norm=2.0)
+    missing = "error" if way == "imputation" else way
+    model = MKLClassifier(KernelBank(kernels, missing=missing), C=10, multiclass="shared", norm=2.0)
     if way == "imputation":
         imputer = SimpleImputer(keep_empty_features=True).set_output(transform="pandas")
         return make_pipeline(imputer, model)
-    return model.set_params(missing=way)
+    return model
 
 
 def accuracies(views: dict[str, list[str]], train: tuple, test: tuple) -> list[float]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .localized import ProjectionKernelOneClass as ProjectionKernelOneClass
     from .localized import ProjectionKernelRegressor as ProjectionKernelRegressor
     from .mkl import LowRankWarning as LowRankWarning
+    from .mkl import MissingViewsWarning as MissingViewsWarning
     from .mkl import MKLClassifier as MKLClassifier
     from .mkl import MKLOneClass as MKLOneClass
     from .mkl import MKLRegressor as MKLRegressor
@@ -65,7 +66,7 @@ _ROOMS = {
         "ProjectionKernelClassifier", "ProjectionKernelOneClass", "ProjectionKernelRegressor",
     ),
     "mkl": (
-        "LowRankWarning", "MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge",
+        "LowRankWarning", "MissingViewsWarning", "MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge",
         "RegularizedMKLClassifier", "cost_path",
     ),
     "nonstationary": ("NonstationaryClassifier",),

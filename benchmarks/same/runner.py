@@ -283,13 +283,13 @@ def low_rank(data: Arrays, params: Params) -> Work:
     """Many rows on factors of low rank; views of five columns."""
     X, loss = data["X"], params["loss"]
     parts = [(f"view {k}", Gaussian(), list(range(5 * k, 5 * k + 5))) for k in range(X.shape[1] // 5)]
-    views = plain(parts)
-    common = {"gram": "low_rank", "rank": params["rank"], "tol": params["tol"], "random_state": 0}
+    bank = KernelBank(plain(parts), gram="low_rank", rank=params["rank"])
+    common = {"tol": params["tol"], "random_state": 0}
 
     def solve() -> Any:
         if loss == "squared":
-            return MKLRidge(views, **common).fit(X, data["values"])
-        return MKLClassifier(views, loss=loss, **common).fit(X, data["labels"])
+            return MKLRidge(bank, **common).fit(X, data["values"])
+        return MKLClassifier(bank, loss=loss, **common).fit(X, data["labels"])
 
     return solve, lambda model: of_model(model, X[:500])
 
@@ -406,7 +406,7 @@ def _estimators() -> dict[str, Any]:
 
 def _partial_models() -> dict[str, Any]:
     """Those that learn from samples without some of their views."""
-    words = {"renormalized": "renormalise", "absent": "absent", "mean": "mean"}
+    words = {"renormalized": "renormalize", "absent": "absent", "mean": "mean"}
     found: dict[str, Any] = {
         f"missing views, {name}": MKLClassifier(KernelBank(VIEWS, missing=word), **SEED)
         for name, word in words.items()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.scale.child import timed
 from benchmarks.scale.data import N_VIEWS, view_columns, view_name
 from benchmarks.scale.objective import Problem, Verdict, judge
-from multikernel import MKLClassifier, MKLRidge, View
+from multikernel import KernelBank, MKLClassifier, MKLRidge, View
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.primal import PrimalHinge, PrimalLoss, PrimalSquaredError, PrimalSquaredHinge
 from multikernel.core.weights.factors import BlockResult, learn_block_weights
@@ -68,9 +68,10 @@ class WatchedRidge(_Watched, MKLRidge):
     """The same of an MKLRidge."""
 
 
-def watched(loss: str, C: float = 1.0, **settings: Any) -> Any:
+def watched(loss: str, C: float = 1.0, *, rank: int, dtype: str, **settings: Any) -> Any:
     """The estimator of a loss on factors; the ridge has the price 1/C."""
-    settings = {"kernels": views(), "gram": "low_rank", "random_state": 0} | settings
+    bank = KernelBank(views(), gram="low_rank", rank=rank, dtype=dtype)
+    settings = {"kernels": bank, "random_state": 0} | settings
     if loss == "squared":
         return WatchedRidge(alpha=1.0 / C, **settings)
     return WatchedClassifier(loss=loss, C=C, **settings)

@@ -10,10 +10,10 @@ only support samples and kernels with weight are kept.
 the kernels before anything is learned, in the bank. With ``"renormalize"`` an absent kernel is 0, and sample
 i is scaled so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij,
 c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that
-count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the weights before,
-uniform ones at first, until c is stable. So the last problem is convex and has its duality gap for its c;
-that another c would have a better value is not excluded. New samples are scaled with the weights that gave
-this c.
+count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the
+weights before, uniform ones at first, until c is stable. So the last problem is convex and has its duality
+gap for its c; that another c would have a better value is not excluded. New samples are scaled with the
+weights that gave this c.
 
 With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
 
@@ -216,7 +216,7 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
     @property
     def _storage(self) -> KernelBank:
         """How the kernels are stored: the bank that was given, or one by default."""
-        return storage_of(self.kernels)
+        return storage_of(self._kernel_arguments()[0])
 
     def _check_storage(self) -> None:
         """Refuse what a bank asks for and the family cannot do."""

@@ -24,7 +24,10 @@ _MOST_COMPARED = 500_000_000  # entries, in the search for copies among columns 
 _ID_NAMES = ("id", "index", "row", "rowid", "unnamed: 0", "nr", "no")
 _NAMED_VIEWS = 3
 _READS_GAPS = "View(name, Mixed(), columns)"
-_LACK_VIEWS = 'Take samples that lack a view as they are: KernelBank(kernels, missing="complete")'
+_LACK_VIEWS = (
+    "Take samples that lack a view as they are: "
+    'model = model.set_params(kernels=KernelBank(model.kernels, missing="complete"))'
+)
 _DATE = r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]\d{1,2}:\d\d.*)?\s*$"
 
 

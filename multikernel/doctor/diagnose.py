@@ -326,7 +326,8 @@ class _Choice:
 
     @property
     def code(self) -> str:
-        return "model.set_params(" + ", ".join(f'{k}="{v}"' for k, v in self.parameters.items()) + ")"
+        stored = ", ".join(f'{k}="{v}"' for k, v in self.parameters.items())
+        return f"model.set_params(kernels=KernelBank(model.kernels, {stored}))"
 
     @property
     def options(self) -> str:
@@ -392,7 +393,10 @@ def _approximated(others: list[_Choice]) -> Finding:
         f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl and ridge takes factors of low rank ({factors} of '
         "memory) in the place of the kernels."
     )
-    remedy = f'For exact kernels KernelBank(kernels, gram="dense"), or {others[1].code} ({file} of memory).'
+    remedy = (
+        'For exact kernels, model.set_params(kernels=KernelBank(model.kernels, gram="dense")), or '
+        f"{others[1].code} ({file} of memory)."
+    )
     command = f"For exact kernels, fit with --gram dense, or {others[1].options} ({file} of memory)."
     return Finding("note", "memory", what, remedy, command)
 

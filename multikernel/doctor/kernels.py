@@ -128,7 +128,8 @@ def _check_definite(examined: Examined, subject: str, single: bool, precomputed:
             f"not positive semidefinite: smallest eigenvalue {negative[0]:.3g} "
             f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
-        remedy = 'Repair it at fit: KernelBank(kernels, psd="clip"). Or before: K = repair_psd(K)'
+        given = '"precomputed"' if precomputed else "model.kernels"
+        remedy = f'model.set_params(kernels=KernelBank({given}, psd="clip")). Or repair it: K = repair_psd(K)'
         yield Finding("error", subject, what, remedy, "Fit with --set psd=clip")
 
 

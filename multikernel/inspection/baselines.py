@@ -27,6 +27,7 @@ from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
+from ..views.precomputed import storage_of
 from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
@@ -113,7 +114,8 @@ def _without(subject: Subject, view: str) -> Any:
         return subject.fresh(**parameters)
 
     def others(kernels: Any) -> Any:
-        return [each for each in as_views(kernels) if each.name != view] or None
+        left = [each for each in as_views(kernels) if each.name != view] or None
+        return replace(kernels, kernels=left) if left and isinstance(kernels, KernelBank) else left
 
     own = others(subject.model.get_params()[f"{subject.prefix}kernels"])  # where the grid names none
     model = subject.fresh(**(parameters if own is None else {**parameters, "kernels": own}))
@@ -199,9 +201,10 @@ def _why_no_simple_rules(subject: Subject) -> str | None:
     final = subject.final
     if isinstance(final, Pipeline) or hasattr(final, "estimator"):
         return f"{type(final).__name__} is compared as a whole, whatever is in it."
-    if not hasattr(final, "kernels"):
+    if not hasattr(final, "kernels") or getattr(final, "_has_one_kernel", False):
         return f"{type(final).__name__} has no views to choose from or to sum."
-    known = len(subject.views) or (len(final.kernels) if isinstance(final.kernels, list) else 2)
+    kernels = storage_of(final.kernels).kernels
+    known = len(subject.views) or (len(kernels) if isinstance(kernels, list) else 2)
     return "there is one view only, nothing to choose from or to sum." if known == 1 else None
 
 

@@ -11,11 +11,13 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from ..transductive.classifier import TransductiveMKLClassifier
-from ..views import as_views
+from ..views import KernelBank, as_views
+from ..views.precomputed import storage_of
 from ..viz.fitted import view_shares, weight_names
 
 # What a refit for a figure does not need.
 _QUIET: dict[str, Any] = {"callback": None, "verbose": 0}
+_USUAL_WAY = {"gram": "dense", "missing": "error"}
 _GRIDS = ("param_grid", "param_distributions")  # as scikit-learn's searches call theirs
 
 Grid = dict[str, Any]
@@ -134,12 +136,21 @@ class Subject:
         copied = clone(self.model)
         known = copied.get_params(deep=True)
         wanted = {name: value for name, value in _QUIET.items() if self.prefix + name in known}
-        if known.get(f"{self.prefix}gram") == "auto":  # a refit to fewer samples goes the same way
-            wanted["gram"] = self.final.gram_
         if not probabilities and known.get(f"{self.prefix}probability") is True:
             wanted["probability"] = False
         wanted |= parameters
+        if f"{self.prefix}kernels" in known:
+            given = known[f"{self.prefix}kernels"]
+            wanted["kernels"] = self._stored(given, wanted.get("kernels", given))
         return copied.set_params(**{self.prefix + name: value for name, value in wanted.items()})
+
+    def _stored(self, given: Any, kernels: Any) -> Any:
+        """Kernels in the bank that was given; a refit to fewer samples goes the way of the fit."""
+        way = {name: getattr(self.final, f"{name}_", usual) for name, usual in _USUAL_WAY.items()}
+        if way == _USUAL_WAY and not isinstance(given, KernelBank):
+            return kernels
+        settled = way if way != _USUAL_WAY else {}
+        return replace(storage_of(given), kernels=storage_of(kernels).kernels, **settled)
 
     def around(self, estimator: Any) -> Any:
         """Another estimator in the place of the one on kernels: behind the same steps of a pipeline."""

@@ -10,6 +10,7 @@ for many rows; ``cost_path``: accuracy against cost; ``weight_path``: weights al
 `multikernel.core.weights`.
 """
 
+from ..core.estimator import MissingViewsWarning
 from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
 from .low_rank import LowRankWarning
@@ -25,6 +26,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "MissingViewsWarning",
     "RegularizedMKLClassifier",
     "ResponseSurface",
     "WeightPath",

@@ -71,8 +71,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, list of kernels, views and (name, kernel, columns), or KernelBank
         ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+        A :class:`KernelBank` of any of these says how the kernels are stored: ``psd``, ``gram``, ``dtype``,
+        ``rank`` and ``missing``.
     C : float, numpy.inf or "learn"
         Penalty on margin violations; infinity is the hard margin, ``"learn"`` (squared hinge, binary or
         ovr/ovo) learns 1/C as the weight of the identity kernel, in the same budget of weights.
@@ -117,6 +119,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     coef_ : array (n_machines, n_columns)
         On factors only: of the columns of the views with weight.
     gram_ : {"dense", "low_rank", "memmap"}, the kernel representation used
+    missing_ : {"error", "renormalize", "absent", "mean", "complete"}
+        What was done with samples that lack views.
     memory_ : MemoryEstimate
         What the fit needed, and what there was; ``str`` tells it in words.
     approximation_ : DataFrame
@@ -144,14 +148,15 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` of its own, or a precomputed stack, counts every row.
+    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack, counts
+    every row.
 
     On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
     gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
     ``random_state``; equal ones count once, but equal rows are not merged elsewhere. There is no such route
-    for precomputed kernels, ``psd`` repairs, ``multiclass="joint"``, and C that is learned or infinite. With
-    dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
-    lazy.
+    for precomputed kernels, repairs (``KernelBank(psd="clip")``), ``multiclass="joint"``, and C that is
+    learned or infinite. With dask arrays or dataframes everything but the reference rows stays where it
+    lives, and predictions are lazy.
 
     ``multiclass="joint"`` solves
 
@@ -164,16 +169,16 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     of Zien & Ong with several. ``dual_coef_`` has a row for each class,
     :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
 
-    With ``missing="renormalize"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
-    :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
-    it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
-    ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin of a sample is in
-    the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon as one training
-    sample has all views, which is asked for, this is the usual problem with 0 for absent kernels.
-    ``"mean"``: an absent sample lies at the mean of the samples that have the view. ``"complete"``: the em
-    algorithm completes each kernel from all the others, so that the divergence between the kernels and their
-    common model never rises; the model keeps all training samples and kernels. In all these ways a view may
-    be absent at prediction only.
+    With ``KernelBank(kernels, missing="renormalize")`` an absent kernel is 0, and sample i is scaled by
+    :math:`c_i`, with :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it
+    has, but at most what it is at equal weights. The weights are learned with the c of the weights before,
+    until c is stable: ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin
+    of a sample is in the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon
+    as one training sample has all views, which is asked for, this is the usual problem with 0 for absent
+    kernels. ``"mean"``: an absent sample lies at the mean of the samples that have the view. ``"complete"``:
+    the em algorithm completes each kernel from all the others, so that the divergence between the kernels and
+    their common model never rises; the model keeps all training samples and kernels. In all these ways a view
+    may be absent at prediction only.
 
     References
     ----------
@@ -188,7 +193,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import MKLClassifier
+    >>> from multikernel import KernelBank, MKLClassifier
     >>> from multikernel.kernels import Gaussian
     >>> X, y = load_iris(return_X_y=True)
     >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
@@ -200,7 +205,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     On factors, as for more than 10 000 rows:
 
-    >>> model = MKLClassifier(views, multiclass="shared", gram="low_rank", rank=0.01).fit(X, y)
+    >>> bank = KernelBank(views, gram="low_rank", rank=0.01)
+    >>> model = MKLClassifier(bank, multiclass="shared").fit(X, y)
     >>> bool((model.approximation_["trace_error"] <= 0.01).all()), bool(model.score(X, y) > 0.95)
     (True, True)
     """

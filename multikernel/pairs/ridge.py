@@ -25,8 +25,8 @@ from ..core.estimator import KernelEstimator
 from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
-from ..views import KernelBank, make_bank
-from ..views.precomputed import is_precomputed, storage_of
+from ..views import make_bank
+from ..views.precomputed import is_precomputed
 from .sampling import PairSplit, named_alike
 from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
 from .solver.weights import LearnedPairs, PairProblem, fit_pairs
@@ -277,10 +277,6 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     # ------------------------------------------------------------------ fit
     def _kernel_arguments(self) -> list[Any]:
         return [self.left] if self.right is None else [self.left, self.right]
-
-    @property
-    def _storage(self) -> KernelBank:
-        return storage_of(self.left)
 
     def _check_parameters(self) -> list[float]:
         """All parameters; the alphas to try."""

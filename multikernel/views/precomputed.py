@@ -308,7 +308,7 @@ def make_bank(
     given = storage_of(kernels)
     check_float_dtype(given.dtype)
     check_choice("psd", given.psd, PSD_CHOICES)
-    place = given._place if gram is None else gram
+    place = given._place if gram is None else check_choice("gram", gram, GRAM_CHOICES)
     stored = {"dtype": given.dtype, "gram": place, "psd": given.psd, "memory_limit": given.memory_limit}
     bank: KernelBank | PrecomputedBank
     if is_precomputed(given):

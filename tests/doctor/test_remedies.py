@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
-from multikernel import MKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, View
 from multikernel.doctor import diagnose
 from multikernel.kernels import Gaussian, Linear, Mixed
 from multikernel.views import memory as views_memory
@@ -25,7 +25,7 @@ def codes_of(finding):
 
 def run(code, X, y=None, model=None):
     names = {"X": X, "y": y, "model": model, "np": np, "pd": pd}
-    names |= {"make_pipeline": make_pipeline, "SimpleImputer": SimpleImputer}
+    names |= {"make_pipeline": make_pipeline, "SimpleImputer": SimpleImputer, "KernelBank": KernelBank}
     exec(code, names)
     return names["X"], names["y"], names["model"]
 

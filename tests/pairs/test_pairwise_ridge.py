@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import MKLRidge, PairSplit, PairwiseRidge
+from multikernel import KernelBank, MKLRidge, PairSplit, PairwiseRidge
 from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed, Spectrum
 from tests.raw import raw
 
@@ -107,7 +107,7 @@ def test_features_side_by_side_and_new_objects():
     assert model.view_names_ == ["left: gaussian", "right: linear", "right: polynomial"]
     assert model.weights_frame()["weight"].tolist() == [1.0, 0.5, 0.5]
     assert model.dual_coef_.shape == (9, 7) and model.n_features_in_ == 5
-    sparse = PairwiseRidge(**model.get_params()).fit(scipy.sparse.csr_matrix(X), y)
+    sparse = PairwiseRidge(**model.get_params(deep=False)).fit(scipy.sparse.csr_matrix(X), y)
     np.testing.assert_allclose(
         sparse.predict(scipy.sparse.csr_matrix(fresh)), model.predict(fresh), atol=1e-8
     )
@@ -320,7 +320,10 @@ def test_indefinite_kernels_are_refused_or_repaired():
     bad = K_LEFT - 2.0 * np.eye(9)
     with pytest.raises(ValueError, match="positive semidefinite; kernel 'precomputed' has smallest"):
         PairwiseRidge(Precomputed(bad), ORDERED[1]).fit(pairs, y)
-    assert PairwiseRidge(Precomputed(bad), ORDERED[1], psd="clip").fit(pairs, y).status_ == "optimal"
+    repaired = PairwiseRidge(KernelBank(Precomputed(bad), psd="clip"), ORDERED[1])
+    assert repaired.fit(pairs, y).status_ == "optimal"
+    with pytest.raises(ValueError, match="PairwiseRidge does not support gram='memmap' of its KernelBank"):
+        PairwiseRidge(ORDERED[0], KernelBank(ORDERED[1], gram="memmap")).fit(pairs, y)
 
 
 def test_values_that_overflow_are_refused():

@@ -82,7 +82,7 @@ def test_a_price_of_errors_goes_to_learner_and_machine():
     learner_only = get_method("MarginMKL").make("classes", learner__C=10)
     assert (learner_only.learner.C, learner_only.machine) == (10, None)
     plain = get_method("SumRule").make("classes", class_weight="balanced", psd="clip")
-    assert (plain.machine.class_weight, plain.psd) == ("balanced", "clip")
+    assert (plain.machine.class_weight, plain.kernels.psd) == ("balanced", "clip")
     assert get_method("compositional").make("classes", C=3).machine.C == 3
 
 
@@ -105,9 +105,9 @@ def test_parameters_that_nobody_has_are_refused():
 
 def test_kernels_reach_methods_with_one_kernel_or_none():
     view = View("size", Linear(), [0])
-    assert get_method("knn").make("classes", [("size", Linear(), [0])]).kernel == view
-    assert get_method("knn").make("classes", "precomputed").kernel == "precomputed"
-    assert get_method("knn").make("classes", kernel=Linear()).kernel == Linear()
+    assert get_method("knn").make("classes", [("size", Linear(), [0])]).kernels == view
+    assert get_method("knn").make("classes", "precomputed").kernels == "precomputed"
+    assert get_method("knn").make("classes", Linear(), psd="clip").kernels.kernels.kernel == Linear()
     assert get_method("mkl").make("classes", [view]).kernels == [view]
     assert get_method("projection").make("values", "gaussian").kernel == "gaussian"
     with pytest.raises(ValueError, match="spectral learns with one kernel; got 2: linear, gaussian"):
@@ -117,5 +117,7 @@ def test_kernels_reach_methods_with_one_kernel_or_none():
     assert get_method("pairs").make("values", left=Linear(), right=Gaussian()).right == Gaussian()
     with pytest.raises(ValueError, match="pairs has kernels of left and of right objects"):
         get_method("pairs").make("values", [Linear()])
-    with pytest.raises(ValueError, match="give knn its kernel once"):
-        get_method("knn").make("classes", view, kernel=Linear())
+    stored = get_method("pairs").make("values", left=Linear(), right=Gaussian(), psd="clip")
+    assert (stored.left.psd, stored.right.psd, stored.right.kernels) == ("clip", "clip", Gaussian())
+    with pytest.raises(ValueError, match="give projection its kernel once"):
+        get_method("projection").make("values", "gaussian", kernel="linear")

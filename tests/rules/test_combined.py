@@ -111,7 +111,11 @@ def test_the_learner_and_the_machine_given_stay_as_they_were():
 
 def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused():
     model = CombinedKernelClassifier(MeanRule(), KernelKNNClassifier(), VIEWS).fit(X, y)
-    assert model.machine_.kernel == "precomputed"
+    assert model.machine_.kernels == "precomputed"
+    stored = KernelKNNClassifier(KernelBank("gaussian", psd="clip"))
+    model = CombinedKernelClassifier(MeanRule(), stored, VIEWS).fit(X, y)
+    assert model.machine_.kernels.get_params(deep=False)["kernels"] == "precomputed"
+    assert model.machine_.kernels.psd == "clip" and stored.kernels.kernels == "gaussian"
     search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=2)
     model = CombinedKernelClassifier(MeanRule(), search, VIEWS).fit(X, y)
     assert model.machine_.best_estimator_.kernel == "precomputed" and search.estimator.kernel == "rbf"

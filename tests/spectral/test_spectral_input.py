@@ -150,8 +150,8 @@ def test_an_alpha_below_alpha_star_is_refused(data):
         ({"classifier": SVC}, "classifier must be one of .* or a scikit-learn classifier"),
         ({"classifier": SVC()}, r"classifier must take a precomputed kernel; SVC\(\) would read its rows"),
         ({"classifier": KNeighborsClassifier(metric="precomputed")}, 'takes distances.*classifier="knn"'),
-        ({"kernel": "rbf"}, "kernel, where it is a name, must be one of 'gaussian', 'precomputed'"),
-        ({"kernel": [Linear()]}, "learns with one kernel"),
+        ({"kernels": "rfb"}, "unknown kernel 'rfb'"),
+        ({"kernels": [Linear()]}, "learns with one kernel"),
     ],
 )
 def test_wrong_parameters_are_refused(data, parameters, message):

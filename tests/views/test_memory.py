@@ -86,7 +86,10 @@ def test_an_empty_stack_needs_no_file():
 test_mistakes_are_named = refused(
     (lambda: KernelBank().memory_estimate(0), "n must be a positive integer; got 0"),
     (lambda: KernelBank().memory_estimate(2.5), TypeError, "n must be a positive integer; got 2.5"),
-    (lambda: KernelBank(gram="disk").fit_stack(X), "gram must be one of 'dense', 'memmap'"),
+    (
+        lambda: KernelBank(gram="disk").fit_stack(X),
+        "gram must be one of 'auto', 'dense', 'memmap'",
+    ),
     (lambda: KernelBank(memory_limit="a").fit_stack(X), TypeError, "memory_limit must be a number; got 'a'"),
     (lambda: PrecomputedBank().memory_estimate(3), "needs n_kernels before"),
 )

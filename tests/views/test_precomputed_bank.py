@@ -136,7 +136,7 @@ test_bad_stacks_are_named = refused(
 def test_the_bank_follows_the_kernels():
     settings = {"dtype": "float32", "gram": "memmap", "psd": "shift"}
     for kernels, kind in (("precomputed", PrecomputedBank), ([Linear()], KernelBank)):
-        bank = make_bank(kernels, **settings)
+        bank = make_bank(KernelBank(kernels, **settings))
         assert isinstance(bank, kind) and {name: getattr(bank, name) for name in settings} == settings
 
 
@@ -173,7 +173,7 @@ test_mistakes_are_named = refused(
     (lambda: PrecomputedBank(["a", "b"]).fit(stack_kernels(GRAMS)), "the 3 kernels; got 2"),
     (lambda: PrecomputedBank(list("aba")).fit(stack_kernels(GRAMS)), "'a' occurs 2 times"),
     (lambda: make_bank("auto", gram="disk"), "gram must be one of 'dense', .*; got 'disk'"),
-    (lambda: make_bank("precomputed", psd=None), "psd must be one of"),
+    (lambda: make_bank(KernelBank("precomputed", psd=None)), "psd must be one of"),
     (lambda: make_bank("rfb"), "kernels must be one of 'auto', 'precomputed'.* got 'rfb'"),
     (lambda: stack_kernels([]), "at least one matrix; got none"),
     (lambda: stack_kernels(3), TypeError, "must be a list or a dict of matrices; got int"),

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.scale.child import timed
 from benchmarks.scale.problems import labelled_problem
 from benchmarks.store import Record
-from multikernel import MKLClassifier
+from multikernel import KernelBank, MKLClassifier
 
 
 def take(problem: str, replicate: int, n_train: int, ranks: list[int]) -> Record:
@@ -22,7 +22,7 @@ def take(problem: str, replicate: int, n_train: int, ranks: list[int]) -> Record
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for train, test in (halves, halves[::-1]):
         for name, settings in contestants.items():
-            model = MKLClassifier(views, random_state=replicate, **settings)
+            model = MKLClassifier(KernelBank(views, **settings), random_state=replicate)
             spent, _ = timed(lambda model=model, train=train: model.fit(X[train], y[train]))
             scores[name].append(float(model.score(X[test], y[test])))
             times[name].append(spent["wall"])

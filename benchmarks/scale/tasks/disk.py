@@ -16,7 +16,7 @@ from benchmarks.scale.data import VIEW_COLUMNS, make_rows, view_columns, view_na
 from benchmarks.scale.dense_objective import DenseProblem, judge_dense
 from benchmarks.scale.limits import limited_memory
 from benchmarks.store import Record
-from multikernel import MKLClassifier, MKLRegressor, View
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, View
 from multikernel.kernels import Gaussian
 from multikernel.views import make_bank
 
@@ -43,7 +43,7 @@ def take(n: int, n_kernels: int, loss: str, kind: str, limit: int, tol: float) -
         kernels: Any = views
         X: Any = rows.X
         if kind == "ready-made":
-            stack = make_bank(views, gram="memmap", dtype="float32", lean=True).fit_stack(rows.X)
+            stack = make_bank(_stored(views), lean=True).fit_stack(rows.X)
             kernels, X, read = "precomputed", np.moveaxis(stack, 0, 2), _bytes_read()
         before = resident_bytes("RssAnon")
         times, model = timed(lambda: _fit(kernels, loss, X, y, tol))
@@ -70,10 +70,13 @@ def take(n: int, n_kernels: int, loss: str, kind: str, limit: int, tol: float) -
 
 
 def _fit(kernels: Any, loss: str, X: Any, y: Any, tol: float) -> Any:
-    options: dict[str, Any] = {"gram": "memmap", "dtype": "float32", "tol": tol}
     if loss == "hinge":
-        return MKLClassifier(kernels, **options).fit(X, y)
-    return MKLRegressor(kernels, epsilon=EPSILON, **options).fit(X, y)
+        return MKLClassifier(_stored(kernels), tol=tol).fit(X, y)
+    return MKLRegressor(_stored(kernels), epsilon=EPSILON, tol=tol).fit(X, y)
+
+
+def _stored(kernels: Any) -> KernelBank:
+    return KernelBank(kernels, gram="memmap", dtype="float32")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from tests.io.models.models import LABELS, X, answers, as_first_format, assert_s
 
 BASES = {
     "Kernel", "Transform", "TwoClassLearner", "WeightLearner", "LowRankWarning", "GatingFeatures",
+    "MissingViewsWarning",
     "GeneSetViews",  # a list in a file
     "MultiTable",  # tables of samples, which no file holds
 }  # fmt: skip

@@ -39,7 +39,7 @@ def test_automatic_choice_by_views():
 
 
 test_what_cannot_be_chosen_is_refused = refused(
-    (lambda: choose_gram("sparse", 10), "gram must be one of 'auto', 'dense', 'low_rank', 'memmap'"),
+    (lambda: choose_gram("sparse", 10), "gram must be one of 'auto', 'dense', 'memmap', 'low_rank'"),
     (lambda: choose_gram("low_rank", 10, "precomputed"), "'precomputed' has none. Use gram='dense'"),
     (lambda: choose_gram("auto", 0), "n must be a positive integer"),
 )

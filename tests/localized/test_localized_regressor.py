@@ -192,6 +192,6 @@ class TestOneClass:
     def test_samples_on_all_sides_of_the_origin_are_no_class(self):
         """A linear kernel without bias cannot keep them from the origin: J = 0, and no certificate."""
         with pytest.warns(ConvergenceWarning, match=r"duality gap.*away from the origin"):
-            model = LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X)
+            model = LocalizedMKLOneClass(raw([Linear()]), nu=0.2).fit(self.X)
         assert abs(model.objective_) < 1e-12
-        LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X + 5.0)
+        LocalizedMKLOneClass(raw([Linear()]), nu=0.2).fit(self.X + 5.0)

@@ -128,7 +128,7 @@ def test_renormalized_kernels_are_those_of_the_definition():
     has_new = ~np.isnan(new[:, [0, 2, 4]])
     c_new = np.sqrt(np.minimum(mu.sum() / (has_new @ mu), 3.0 / has_new.sum(axis=1)))
     K, K_new = np.zeros((60, 60)), np.zeros((30, 60))
-    for m, (_, kernel, columns) in enumerate(VIEWS):
+    for m, (kernel, columns) in enumerate((view.kernel, view.columns) for view in VIEWS):
         K += mu[m] * np.nan_to_num(kernel(np.nan_to_num(X[:, columns]))) * np.outer(has[:, m], has[:, m])
         both = np.outer(has_new[:, m], has[:, m])
         K_new += mu[m] * kernel(NEW[:, columns], X[:, columns]) * both

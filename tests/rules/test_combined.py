@@ -20,8 +20,9 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import CenteredAlignment, Learned, MeanRule, ProductRule, SumRule, WeightLearner
 from multikernel.spectral import KernelKNNClassifier
+from tests.raw import raw
 
-VIEWS = [("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))]
+VIEWS = raw([("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))])
 X, y = load_iris(return_X_y=True)
 TRAIN, TEST = np.arange(150) % 3 != 0, np.arange(150) % 3 == 0
 diabetes = load_diabetes(return_X_y=True)
@@ -64,18 +65,18 @@ def test_a_classifier_is_the_learner_then_the_machine(learner, machine):
 def test_a_regressor_is_the_learner_then_the_machine(machine):
     data, target = diabetes[0][:90], diabetes[1][:90]
     rows, new = np.arange(90) < 60, np.arange(90) >= 60
-    train, test = stacks([Linear(), Gaussian()], data, rows, new)
+    train, test = stacks(raw([Linear(), Gaussian()]), data, rows, new)
     K, K_test = by_hand(CenteredAlignment(), train, test, target[rows] + 0.5)
     middle = target[rows].mean()
     expected = machine.fit(K, target[rows] - middle).predict(K_test) + middle
-    model = CombinedKernelRegressor([Linear(), Gaussian()], None, machine).fit(data[rows], target[rows])
+    model = CombinedKernelRegressor(raw([Linear(), Gaussian()]), None, machine).fit(data[rows], target[rows])
     np.testing.assert_allclose(model.predict(data[new]), expected, rtol=1e-9)
 
 
 def test_whole_numbers_are_values_for_a_regressor():
     data, target = diabetes[0][:60], np.round(diabetes[1][:60])
     halves = [
-        CombinedKernelRegressor(kernels=[Linear(), Gaussian()]).fit(data, target + shift).kernel_weights_
+        CombinedKernelRegressor(kernels=raw([Linear(), Gaussian()])).fit(data, target + shift).kernel_weights_
         for shift in (0.0, 0.5)
     ]
     np.testing.assert_allclose(*halves, rtol=1e-9)
@@ -83,7 +84,7 @@ def test_whole_numbers_are_values_for_a_regressor():
 
 def test_several_outputs_go_to_a_machine_that_takes_them():
     data, target = diabetes[0][:60], np.column_stack([diabetes[1][:60], diabetes[0][:60, 2] * 1e3])
-    model = CombinedKernelRegressor(kernels=[Linear(), Gaussian()]).fit(data, target)
+    model = CombinedKernelRegressor(kernels=raw([Linear(), Gaussian()])).fit(data, target)
     assert model.predict(data[:5]).shape == (5, 2) and model.score(data, target) > 0.4
     with pytest.raises(ValueError, match="1d array"):
         CombinedKernelRegressor(machine=SVR(kernel="precomputed")).fit(data, target)
@@ -159,9 +160,9 @@ def test_the_scale_makes_the_mean_of_the_diagonal_one(factor):
     assert np.isclose(np.einsum("iim->i", train).mean() * factor * model.scale_, 1.0)
     reference = CombinedKernelClassifier("precomputed", SumRule()).fit(train, y[TRAIN])
     np.testing.assert_allclose(model.combined_kernel(test * factor), reference.combined_kernel(test))
-    raw = CombinedKernelClassifier("precomputed", SumRule(), normalize=False).fit(train, y[TRAIN])
-    assert raw.scale_ == 1.0
-    np.testing.assert_allclose(raw.combined_kernel(test), test.sum(axis=2))
+    plain = CombinedKernelClassifier("precomputed", SumRule(), normalize=False).fit(train, y[TRAIN])
+    assert plain.scale_ == 1.0
+    np.testing.assert_allclose(plain.combined_kernel(test), test.sum(axis=2))
 
 
 def test_methods_follow_the_machine():

@@ -20,9 +20,10 @@ from multikernel.report import render_markdown, summarize
 from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three
+from tests.raw import raw
 from tests.test_bad_input import refuses
 
-KERNELS = [Polynomial(degree=2), Gaussian(gamma=0.3), Linear()]
+KERNELS = raw([Polynomial(degree=2), Gaussian(gamma=0.3), Linear()])
 CRITERIA = [("hard", 1.0), ("soft1", 1.0), ("soft2", 1.0), ("soft2", "learn"), ("alignment", 1.0)]
 WEIGHTS = ["nonnegative", "free", "spectral"]
 
@@ -146,7 +147,7 @@ def test_three_classes_have_a_matrix_each():
 
 @pytest.mark.parametrize("weights", ["nonnegative", "free"])
 def test_dependent_kernels_are_named(weights):
-    views = [("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())]
+    views = raw([("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())])
     with pytest.warns(UserWarning, match=r"kernels one, again are linearly dependent.*weights are not"):
         doubled = fitted(views, weights=weights, trace=100.0)
     single = fitted(views[:2], weights=weights, trace=100.0)
@@ -185,7 +186,7 @@ def test_free_weights_pass_the_check_of_positive_semidefiniteness():
     """Three labelled points, kernels with eigenvalues down to rounding: small directions count too."""
     X = np.array([-0.05039, -0.19588, -0.03384, 0.10848, -0.09371, 0.09884, -0.04282, -0.0587])[:, None]
     for who in BOTH:
-        model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", C=100.0)
+        model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weight_set="free", C=100.0)
         with warnings.catch_warnings(), solved_by(who):
             warnings.simplefilter("ignore")  # Clarabel stays just above the default tolerance
             K = model.fit(X[:3], [0, 1, 1], X[3:]).kernel_
@@ -197,10 +198,10 @@ def test_a_pipeline_transforms_the_unlabelled_points_too():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:90], y[:90]
     scaler = StandardScaler().fit(X[:50])
-    plain = TransductiveMKLClassifier([Linear(), Gaussian()])
+    plain = TransductiveMKLClassifier(raw([Linear(), Gaussian()]))
     expected = plain.fit(scaler.transform(X[:50]), y[:50], scaler.transform(X[50:])).transduction_
     with config_context(enable_metadata_routing=True):
-        last = TransductiveMKLClassifier([Linear(), Gaussian()]).set_fit_request(X_unlabeled=True)
+        last = TransductiveMKLClassifier(raw([Linear(), Gaussian()])).set_fit_request(X_unlabeled=True)
         pipeline = Pipeline([("scale", StandardScaler()), ("fit", last)], transform_input=["X_unlabeled"])
         pipeline.fit(X[:50], y[:50], X_unlabeled=X[50:])
     np.testing.assert_array_equal(pipeline["fit"].transduction_, expected)
@@ -269,7 +270,7 @@ def test_a_report_can_be_made(weights):
 def test_a_learned_C_that_leaves_nothing_for_the_kernels():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
-    model = TransductiveMKLClassifier([Linear(), Polynomial(degree=2)], method="soft2", C="learn")
+    model = TransductiveMKLClassifier(raw([Linear(), Polynomial(degree=2)]), method="soft2", C="learn")
     with pytest.warns(UserWarning, match=r"no kernel has a weight.*fixed C") as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
@@ -280,10 +281,10 @@ def test_a_learned_C_that_leaves_nothing_for_the_kernels():
 # ---------------------------------------------------------------------- what it refuses
 def test_inseparable_classes():
     with refuses("needs separable classes", "'yes' from 'no'", 'method="soft1" or "soft2"'):
-        fitted([Linear()], method="hard")
+        fitted(raw([Linear()]), method="hard")
     X, y = make_three(60)
     with refuses("needs separable classes", "from the rest"):
-        TransductiveMKLClassifier([Linear()], method="hard").fit(X, y)
+        TransductiveMKLClassifier(raw([Linear()]), method="hard").fit(X, y)
 
 
 def test_a_large_kernel_is_looked_at_whole():
@@ -369,7 +370,7 @@ def test_unlabelled_points_marked_by_a_label():
 def test_two_equal_points_of_both_classes(who):
     """No function tells them apart: each costs C, and ω = 2 · 2C, whatever the kernel."""
     X = np.array([-0.42347, -0.42347, 0.30793, 0.02067, -0.35628, -0.46641, -0.42347])[:, None]
-    model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", C=100.0, trace=1.0)
+    model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weight_set="free", C=100.0, trace=1.0)
     with solved_by(who):
         assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
 

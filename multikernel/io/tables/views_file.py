@@ -356,7 +356,8 @@ def _sets_of(entry: dict[str, Any], place: _Place, table: TableData | None, fold
     more: dict[str, Any] = {
         key: entry[key] for key in _SET_KEYS if key in entry and key not in ("file", "table", "kernel")
     }
-    more = {"standardize": _can_be_standardised(kernel), "transforms": _SCALE} | more
+    more.setdefault("standardize", _can_be_standardised(kernel))
+    more.setdefault("transforms", _SCALE)
     try:
         return views_from_gene_sets(
             table.columns, path if path.exists() else Path(entry["file"]), kernel, table=owner, **more

@@ -42,8 +42,8 @@ This page is written by `make docs` from what each class says about itself; do n
 A **weight learner** (`multikernel.rules`) has `fit(kernels, y)`, `kernel_weights_` and `combine(kernels)`,
 and goes under any kernel machine by `CombinedKernelClassifier(kernels, learner, machine)`,
 `CombinedKernelRegressor` or `CombinedKernelOneClass`; an **estimator** (`multikernel`) is complete in itself.
-P kernels of n samples, weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernels, baselines=True)` says whether learning
-the weights helped on your data.
+P kernels of n samples, weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernels, baselines=True)`
+says whether learning the weights helped on your data.
 """
 
 

@@ -148,8 +148,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack, counts
-    every row.
+    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack,
+    counts every row.
 
     On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
     gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by

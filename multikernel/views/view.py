@@ -192,7 +192,7 @@ class View:
 
     def with_defaults(self, standardize: bool | str = "auto", normalize: str | None = "auto") -> View:
         """The view, with these values where it says "auto" itself."""
-        changes = {"standardize": standardize, "normalize": normalize}
+        changes: dict[str, Any] = {"standardize": standardize, "normalize": normalize}
         open_ = {name: value for name, value in changes.items() if getattr(self, name) == "auto" != value}
         return replace(self, **open_) if open_ else self
 

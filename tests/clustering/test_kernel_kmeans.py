@@ -197,3 +197,27 @@ def test_impatience_is_told():
 def test_more_clusters_than_samples_are_refused():
     with pytest.raises(ValueError, match=r"n_clusters=10 clusters need as many samples.*got n_samples=9"):
         MultipleKernelKMeans("precomputed", n_clusters=10).fit(stack_kernels(kernels()))
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_sample_of_weight_w_is_w_samples(precomputed):
+    X, _ = make_blobs(30, centers=3, cluster_std=1.5, random_state=3)
+    weights = np.random.default_rng(0).integers(0, 4, 30)
+    rows = np.repeat(np.arange(30), weights)
+    views = [Linear(), Gaussian(gamma=0.1)]
+    if precomputed:
+        stack = stack_kernels([kernel(X) for kernel in views])
+        one = MultipleKernelKMeans("precomputed", n_clusters=3, n_init=30).fit(stack, sample_weight=weights)
+        many = MultipleKernelKMeans("precomputed", n_clusters=3, n_init=30).fit(stack[np.ix_(rows, rows)])
+        predicted = one.predict(stack)
+    else:
+        one = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X, sample_weight=weights)
+        many = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X[rows])
+        predicted = one.predict(X)
+    assert one.inertia_ == pytest.approx(many.inertia_, rel=1e-9)
+    np.testing.assert_allclose(one.kernel_weights_, many.kernel_weights_, rtol=1e-9)
+    np.testing.assert_array_equal(one.labels_[rows], many.labels_)
+    np.testing.assert_array_equal(predicted[weights == 0], one.labels_[weights == 0])
+    doubled = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X, sample_weight=2 * weights)
+    if not precomputed:
+        assert doubled.inertia_ == pytest.approx(2 * one.inertia_)

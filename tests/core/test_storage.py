@@ -9,19 +9,13 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import multikernel
-from multikernel import (
-    KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    MissingViewsWarning,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRidge,
-    PosteriorSVC,
-    RegularizedMKLClassifier,
-)
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import MissingViewsWarning, RegularizedMKLClassifier
 from multikernel.registry import get_method, list_methods
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import join_views
 
 rng = np.random.default_rng(0)
@@ -41,7 +35,7 @@ def test_searches_and_parameters_reach_the_bank_and_its_views():
     assert model.get_params()["kernels__rank"] == 5 and "kernels__one__gamma" in model.get_params()
     grid = {"kernels__rank": [2, 20], "kernels__one__gamma": [0.01, 1.0]}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", multikernel.LowRankWarning)
+        warnings.simplefilter("ignore", multikernel.mkl.LowRankWarning)
         search = GridSearchCV(model, grid, cv=2).fit(X, Y)
     assert search.best_estimator_.kernels.rank == search.best_params_["kernels__rank"]
     assert model.kernels.rank == 5 and model.kernels.kernels is VIEWS, "what was given is as it was"

@@ -51,7 +51,7 @@ def test_ready_made_kernels_of_varying_diagonal_warn_at_fit_and_are_refused_at_p
         model = NonstationaryClassifier("precomputed", tol=1e-6, max_iter=300).fit(K, y)
     table = NonstationaryClassifier(VIEWS, tol=1e-6, max_iter=300).fit(X, y)
     assert model.objective_ == pytest.approx(table.objective_, rel=1e-6)
-    for method in (model.predict, model.decision_function, model.kernel_weights, model.predict_proba):
+    for method in (model.predict, model.decision_function, model.mixture_weights, model.predict_proba):
         with refuses("predictions need k(x, x)", "Divide each kernel", "sqrt(k(x, x) k(z, z))"):
             method(K)
 
@@ -174,7 +174,7 @@ def test_smo_that_stalls_leaves_the_problem_to_the_interior_point_and_says_so(mo
 
 
 def test_smo_refuses_the_mode_that_it_cannot_solve():
-    with refuses('solver="smo"', 'method="full"', 'Use solver="ipm"'):
+    with refuses('solver="smo"', 'got "full"', 'Use solver="ipm"'):
         NonstationaryClassifier(VIEWS, method="full", solver="smo").fit(*make_binary(20))
 
 

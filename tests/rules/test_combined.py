@@ -197,3 +197,26 @@ def test_a_rule_that_solves_nothing_is_reported():
     rule = summarize(CombinedKernelClassifier(VIEWS, MeanRule()).fit(X, y))
     assert rule["convergence"]["dual_gap"] is None and rule["convergence"]["objective"] is None
     assert "petals" in render_html(rule) and "petals" in render_markdown(rule)
+
+
+def test_sample_weights_are_those_of_the_machine():
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y))
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), SVC(C=0.1)).fit(X, y, sample_weight=weights)
+    K = model.combined_kernel(X)
+    alone = SVC(C=0.1, kernel="precomputed").fit(K, y, weights)
+    plain = SVC(C=0.1, kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(K), atol=1e-9)
+    assert np.abs(alone.decision_function(K) - plain.decision_function(K)).max() > 1e-3
+    search = GridSearchCV(SVC(), {"C": [0.1]}, cv=2)
+    found = CombinedKernelClassifier(VIEWS, MeanRule(), search).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
+    with pytest.raises(TypeError, match="sample_weight needs a machine that takes it"):
+        CombinedKernelClassifier(VIEWS, MeanRule(), KernelKNNClassifier()).fit(X, y, sample_weight=weights)
+    target = X[:, 0]
+    ridge = CombinedKernelRegressor(VIEWS, MeanRule()).fit(X, target, sample_weight=weights)
+    assert ridge.intercept_ == pytest.approx([np.average(target, weights=weights)])
+
+
+def test_the_learner_is_no_kernel():
+    with pytest.raises(TypeError, match="kernels come first, then the learner"):
+        CombinedKernelClassifier(MeanRule()).fit(X, y)

@@ -66,7 +66,7 @@ def test_windows_have_the_mean_distance_to_the_nearest_as_their_width():
     expected = near / near.sum(axis=1, keepdims=True)
     model = PosteriorSVC(ONE, posterior="parzen").fit(X, y)
     np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9, atol=1e-12)
-    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width)).fit(X, y)
+    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width) ** 2).fit(X, y)
     assert wide.posteriors_.max(axis=1).mean() < expected.max(axis=1).mean()
 
 
@@ -197,7 +197,7 @@ def test_a_weight_is_a_repeated_row(make, posterior, ready_made):
         X = plain_kernels(X, X)[:, :, :1]
         twice = X[np.ix_(rows, rows)]
         # the mean distance to the nearest would count the repeated rows' zeros
-        model.set_params(kernels="precomputed", width=0.5)
+        model.set_params(kernels="precomputed", gamma=4.0)
     weighted, repeated = clone(model).fit(X, y, sample_weight=w), clone(model).fit(twice, y[rows])
     np.testing.assert_allclose(weighted.posteriors_[rows], repeated.posteriors_, atol=1e-12)
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
@@ -254,9 +254,9 @@ def test_bad_probabilities(probabilities, parts):
         ({"posterior": LinearSVC()}, TypeError, ["predict_proba", "LinearSVC", "probability=True"]),
         ({"posterior": SVC()}, TypeError, ["predict_proba", "SVC()"]),
         (
-            {"posterior": "parzen", "width": np.array([1.0, 2.0])},
+            {"posterior": "parzen", "gamma": np.array([1.0, 2.0])},
             TypeError,
-            ["width", '"auto"', "must be a number", "array([1., 2.])"],
+            ["gamma", '"auto"', "must be a number", "array([1., 2.])"],
         ),
         (
             {"posterior": LogisticRegression(), "cv": [(range(20), range(20, 30))]},
@@ -338,11 +338,11 @@ def test_classes_as_likely_as_one_another_everywhere(make):
     X, y = make(60)
     even = np.full((60, np.unique(y).size), 1.0 / np.unique(y).size)
     for probabilities in (even, even + 4e-4 * (certain(y) - even)):
-        with refuses("every sample is undecided", "width", "MKLClassifier"):
+        with refuses("every sample is undecided", "gamma", "MKLClassifier"):
             PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
     rows = np.concatenate([np.flatnonzero(y == label)[:15] for label in np.unique(y)])
     with refuses("every sample is undecided"):
-        PosteriorSVC(ONE, posterior="parzen", gamma=1 / 1e300**2).fit(X[rows], y[rows])
+        PosteriorSVC(ONE, posterior="parzen", gamma=1e-300).fit(X[rows], y[rows])
 
 
 def test_a_few_samples_at_even_odds_of_three_classes_are_kept():

@@ -24,7 +24,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from multikernel import load_model, save_model, stack_kernels
+from multikernel import KernelBank, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
 from tests.public import public_estimators as exported_estimators
@@ -419,7 +419,7 @@ def test_matrices_that_are_no_kernels(cls):
     with refuses("'kernel-1'", "eigenvalue -0.5", "psd="):
         make(cls, "precomputed").fit(bad, y)
     for psd in ("clip", "shift"):
-        model = fit(make(cls, "precomputed", psd=psd), bad)
+        model = fit(make(cls, KernelBank("precomputed", psd=psd)), bad)
         if psd == "shift" or cls.__name__ != "NonstationaryClassifier":  # which needs a constant diagonal
             assert all(
                 np.isfinite(said).all() for said in answers(model, bad).values() if said.dtype == float

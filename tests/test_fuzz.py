@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.soft_labels import PosteriorSVC
 
@@ -169,7 +169,7 @@ def stacks(draw):
 )
 def test_stacks_of_kernels(model, X, classes, psd, seed):
     y = make_target(np.random.default_rng(seed), model, len(X), classes)
-    try_it(model.set_params(kernels="precomputed", psd=psd, max_iter=10), X, y, X)
+    try_it(model.set_params(kernels=KernelBank("precomputed", psd=psd), max_iter=10), X, y, X)
 
 
 @given(

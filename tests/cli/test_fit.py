@@ -161,7 +161,7 @@ def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
         (("--views", "none.toml"), 1, "none.toml does not exist"),
         (("--one-hot", "colour"), 1, "no column 'colour'"),
         ((), 1, "column 'name' of train.csv must hold numbers"),
-        (("--gram", "sparse"), 2, "--gram must be one of 'auto', 'dense', 'low_rank', 'memmap'"),
+        (("--gram", "sparse"), 2, "--gram must be one of 'auto', 'dense', 'memmap', 'low_rank'"),
         (("--rank", "0"), 2, "--rank must be a number of columns"),
         (("--rank", "many"), 2, "--rank must be a number of columns"),
         (("--rank", "5", "--gram", "memmap"), 2, "gram 'memmap' has none. Use --gram low_rank."),

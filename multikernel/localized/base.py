@@ -283,7 +283,7 @@ class BaseLocalized(KernelEstimator):
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         check_descent(self)
         check_number("init_scale", self.init_scale, above=0.0)
-        given = None if isinstance(self.kernels, str) else as_views(self.kernels)
+        given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
         self._bank = make_bank(self.kernels if given is None else replace(self._storage, kernels=distinct))
@@ -418,7 +418,7 @@ class BaseLocalized(KernelEstimator):
         active : array of bool of shape (n_samples, n_kernels)
             The sum of a row is the number of kernels that a prediction needs.
         """
-        return (self.sample_machine_weights(X) > OPEN).any(axis=1)
+        return np.asarray((self.sample_machine_weights(X) > OPEN).any(axis=1))
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}

@@ -115,7 +115,7 @@ def test_one_class_is_certified_at_the_learned_kernel():
     dual, primal = one_class_values(np.full(60, 1 / (nu * 60)), -model.offset_, f, 0.5 * beta @ K @ beta)
     assert model.objective_ == pytest.approx(dual, rel=1e-9)
     assert model.dual_gap_ == pytest.approx((primal - dual) / abs(primal), abs=1e-9)
-    peer = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-8).fit(K)
+    peer = OneClassSVM(kernels="precomputed", nu=nu, tol=1e-8).fit(K)
     np.testing.assert_allclose(
         peer.decision_function(K) / (nu * 60), model.decision_function(X), atol=1e-3 * np.abs(K @ beta).max()
     )
@@ -177,7 +177,7 @@ def test_a_price_without_end_is_refused_with_the_remedy(kind):
 @pytest.mark.parametrize("gamma", [1e308, 1e-300])
 @pytest.mark.filterwarnings("ignore:the projections of")  # which tell nothing at such widths
 def test_extreme_widths_do_no_harm(kind, gamma):
-    model = kind(kernel="gaussian", gamma=gamma, n_screen=1, tol=0.1).fit(X3, np.arange(30) % 3)
+    model = kind(kernels="gaussian", gamma=gamma, n_screen=1, tol=0.1).fit(X3, np.arange(30) % 3)
     assert np.isfinite(model.predict(X3)).all()
 
 
@@ -209,13 +209,15 @@ LINE = (X3[:, 0] > 0.2).astype(int)
 def test_units_that_overflow_are_refused_with_the_remedy(kind, kernel):
     """Without a warning of NumPy: warnings are errors here."""
     with pytest.raises(ValueError, match=r"overflows.*standardize=True"):
-        kind(kernel=kernel, standardize=False, tol=0.5).fit(1e200 * X3, LINE)
+        kind(kernels=kernel, standardize=False, tol=0.5).fit(1e200 * X3, LINE)
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_standardised_columns_may_have_any_unit(kind):
     units = np.ldexp(1.0, [600, -600, 1000])  # which keep the digits, and the order of the samples
-    plain, scaled = (kind(2, 1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units))
+    plain, scaled = (
+        kind(n_regions=2, n_components=1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units)
+    )
     np.testing.assert_allclose(
         scaled.sample_kernel_weights(X3 * units), plain.sample_kernel_weights(X3), rtol=1e-9
     )

@@ -115,7 +115,7 @@ def test_one_class_is_certified_at_the_learned_kernel():
     dual, primal = one_class_values(np.full(60, 1 / (nu * 60)), -model.offset_, f, 0.5 * beta @ K @ beta)
     assert model.objective_ == pytest.approx(dual, rel=1e-9)
     assert model.dual_gap_ == pytest.approx((primal - dual) / abs(primal), abs=1e-9)
-    peer = OneClassSVM(kernels="precomputed", nu=nu, tol=1e-8).fit(K)
+    peer = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-8).fit(K)
     np.testing.assert_allclose(
         peer.decision_function(K) / (nu * 60), model.decision_function(X), atol=1e-3 * np.abs(K @ beta).max()
     )

@@ -145,7 +145,7 @@ class KernelDiscriminantClassifier(
     >>> from multikernel.discriminant import KernelDiscriminantClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
-    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-8)
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-3)
     (True, True)
     >>> model.transform(X[1::2]).shape
     (89, 2)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer
+from .._validation import check_number, check_positive_integer, check_seed
 from ..bayesian.solver.simplex_posterior import SimplexDensity, simplex_posterior
-from ..core.one_kernel import fixed_seed
 from .learner import About, Learned, WeightLearner
 from .targets import Targets
 
@@ -40,8 +39,8 @@ class DirichletWeights(WeightLearner):
     tol : float
         For Newton's decrement at the mode, in nats.
     max_iter : int
-    random_state : int, RandomState or None, default=None
-        Of the draws; None is a fixed seed.
+    random_state : int or None, default=None
+        Of the draws; None is the seed 0.
 
     Attributes
     ----------
@@ -83,7 +82,7 @@ class DirichletWeights(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         alpha = check_number("concentration", self.concentration, above=0.0)
-        options, seed = self._options(), fixed_seed(self.random_state)
+        options, seed = self._options(), self._seed()
         density = SimplexDensity(Ks, targets.ideal, alpha, self._noise())
         draws = check_positive_integer("n_draws", self.n_draws)
         found = simplex_posterior(density, draws, options.tol, options.max_iter, seed)
@@ -91,6 +90,9 @@ class DirichletWeights(WeightLearner):
         self.kernel_weights_std_ = density.scales * np.sqrt(np.diagonal(found.covariance))
         self.noise_, self.effective_draws_ = found.noise, found.effective
         return Learned.of(found, density.scales * found.mean)
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else check_seed("random_state", self.random_state)
 
     def _noise(self) -> float | None:
         if isinstance(self.noise, str):

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, smallest_eigenvalue
+from .._validation import check_choice, check_number, check_positive_integer, check_seed, smallest_eigenvalue
 from ..clustering.solver import KernelKMeans
-from ..core.one_kernel import fixed_seed
 from ..core.stack.sums import GatedStack, kernel_scales, mean_diagonals, weighted_sum
 from ..core.svm.losses import Loss, SquaredError, SquaredHinge
 from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, WeightLearner
@@ -239,7 +238,7 @@ class LocalLearner(WeightLearner):
         k = check_positive_integer("n_clusters", n_clusters)
         if k > len(mean):
             raise ValueError(f"n_clusters must be at most the number of samples, {len(mean)}; got {k}.")
-        seed = fixed_seed(self.random_state)
+        seed = 0 if self.random_state is None else check_seed("random_state", self.random_state)
         return KernelKMeans(mean[None], np.ones(1), k, learn=False).solve(seed=seed).labels
 
     def _descend(self, Ks: Array, targets: Targets, groups: Groups) -> ProjectedResult:
@@ -323,8 +322,8 @@ class ClusterWeights(LocalLearner):
     C : float > 0
     labels : array (n,), optional
         The cluster of each training sample, instead of k-means.
-    random_state : int, RandomState or None, default=None
-        Of the starts of k-means; None is a fixed seed.
+    random_state : int or None, default=None
+        Of the starts of k-means; None is the seed 0.
     tol : float, on ``dual_gap_``
     max_iter : int
 
@@ -418,8 +417,8 @@ class InstanceWeights(LocalLearner):
     reg : float >= 0
     n_neighbors : int, how many training samples give a new one its weights
     n_clusters : int
-    random_state : int, RandomState or None, default=None
-        Of the starts of k-means; None is a fixed seed.
+    random_state : int or None, default=None
+        Of the starts of k-means; None is the seed 0.
     tol : float, on ``dual_gap_``
     max_iter : int
 

@@ -153,7 +153,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", method="soft2")
     >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
-    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-8)
+    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-3)
     (True, True)
     """
 

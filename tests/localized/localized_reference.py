@@ -75,9 +75,9 @@ def projected_kernel(model, X, T):
     gates = projected_gate(model, X).T, projected_gate(model, T).T
     for W, left, right in zip(model.projections_, *gates, strict=True):
         products = (x @ W) @ (t @ W).T
-        if model.kernel == "poly":
+        if model.kernels == "poly":
             products = (products + 1.0) ** model.degree
-        elif model.kernel == "gaussian":
+        elif model.kernels == "gaussian":
             gaps = (x @ W)[:, None] - (t @ W)[None]
             products = np.exp(-model.gamma_ * (gaps**2).sum(axis=2))
         total = total + np.outer(left, right) * products

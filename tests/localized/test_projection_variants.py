@@ -176,7 +176,7 @@ def test_a_price_without_end_is_refused_with_the_remedy(kind):
 @pytest.mark.parametrize("gamma", [1e308, 1e-300])
 @pytest.mark.filterwarnings("ignore:the projections of")  # which tell nothing at such widths
 def test_extreme_widths_do_no_harm(kind, gamma):
-    model = kind(kernel="gaussian", gamma=gamma, n_screen=1, tol=0.1).fit(X3, np.arange(30) % 3)
+    model = kind(kernels="gaussian", gamma=gamma, n_screen=1, tol=0.1).fit(X3, np.arange(30) % 3)
     assert np.isfinite(model.predict(X3)).all()
 
 
@@ -208,13 +208,15 @@ LINE = (X3[:, 0] > 0.2).astype(int)
 def test_units_that_overflow_are_refused_with_the_remedy(kind, kernel):
     """Without a warning of NumPy: warnings are errors here."""
     with pytest.raises(ValueError, match=r"overflows.*standardize=True"):
-        kind(kernel=kernel, standardize=False, tol=0.5).fit(1e200 * X3, LINE)
+        kind(kernels=kernel, standardize=False, tol=0.5).fit(1e200 * X3, LINE)
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_standardised_columns_may_have_any_unit(kind):
     units = np.ldexp(1.0, [600, -600, 1000])  # which keep the digits, and the order of the samples
-    plain, scaled = (kind(2, 1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units))
+    plain, scaled = (
+        kind(n_regions=2, n_components=1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units)
+    )
     np.testing.assert_allclose(
         scaled.sample_kernel_weights(X3 * units), plain.sample_kernel_weights(X3), rtol=1e-9
     )

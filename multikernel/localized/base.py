@@ -284,7 +284,7 @@ class BaseLocalized(KernelEstimator):
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         check_descent(self)
         check_number("init_scale", self.init_scale, above=0.0)
-        given = None if isinstance(self.kernels, str) else as_views(self.kernels)
+        given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
         self._bank = make_bank(self.kernels if given is None else replace(self._storage, kernels=distinct))

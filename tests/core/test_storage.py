@@ -9,19 +9,15 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import multikernel
-from multikernel import (
-    KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    MissingViewsWarning,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRidge,
-    PosteriorSVC,
-    RegularizedMKLClassifier,
-)
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge
+from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.doctor import diagnose
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import MissingViewsWarning, RegularizedMKLClassifier
 from multikernel.registry import get_method, list_methods
+from multikernel.rules import CompositionalKernelClassifier
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import join_views
 
 rng = np.random.default_rng(0)
@@ -36,12 +32,43 @@ def test_a_bank_by_default_is_the_kernels_alone():
     assert stored.missing_ == "error" and stored.gram_ == "dense"
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        cls
+        for method in list_methods()
+        for cls in method.estimators.values()
+        if "kernels" in cls().get_params(deep=False) and "psd" in cls._storage_options
+    ],
+)
+@pytest.mark.parametrize("kernels", ["auto", "precomputed"])
+def test_every_family_takes_words_in_a_bank(kind, kernels):
+    """Up to the checks of its data: what stands in the bank is read as if it stood alone."""
+    model = kind(kernels=KernelBank(kernels))
+    plain = kind(kernels=kernels)
+    assert model._precomputed == plain._precomputed == (kernels == "precomputed")
+    tags, alone = model.__sklearn_tags__().input_tags, plain.__sklearn_tags__().input_tags
+    assert (tags.pairwise, tags.sparse, tags.three_d_array) == (
+        alone.pairwise,
+        alone.sparse,
+        alone.three_d_array,
+    )
+
+
+def test_the_doctor_and_gaussian_crosses_read_a_bank():
+    stack = np.stack([np.exp(-((X[:, :1] - X[:, 0]) ** 2)), X @ X.T], axis=2)
+    given = [diagnose(stack, Y, kernels).n_samples for kernels in ("precomputed", KernelBank("precomputed"))]
+    assert given == [40, 40]
+    with pytest.raises(ValueError, match="cross='gaussian' needs a list of Gaussian kernels"):
+        CompositionalKernelClassifier(KernelBank("auto"), cross="gaussian").fit(X, Y)
+
+
 def test_searches_and_parameters_reach_the_bank_and_its_views():
     model = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=5))
     assert model.get_params()["kernels__rank"] == 5 and "kernels__one__gamma" in model.get_params()
     grid = {"kernels__rank": [2, 20], "kernels__one__gamma": [0.01, 1.0]}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", multikernel.LowRankWarning)
+        warnings.simplefilter("ignore", multikernel.mkl.LowRankWarning)
         search = GridSearchCV(model, grid, cv=2).fit(X, Y)
     assert search.best_estimator_.kernels.rank == search.best_params_["kernels__rank"]
     assert model.kernels.rank == 5 and model.kernels.kernels is VIEWS, "what was given is as it was"

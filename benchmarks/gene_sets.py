@@ -42,6 +42,7 @@ from multikernel.views import views_from_gene_sets
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "gene_sets.md"
 TOL = 1e-3
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}
 REPEATS = 5
 FOLDS = 5
 
@@ -58,9 +59,9 @@ class Case:
     def views(self, columns: Sequence[str], folder: Path) -> list[View]:
         """The views of the case, without one of the other genes."""
         if self.file is None:
-            return [View("all genes", Gaussian(), list(columns))]
+            return [View("all genes", Gaussian(), list(columns), **PLAIN)]
         path = folder / "genesets" / self.file
-        return views_from_gene_sets(columns, path, min_genes=self.min_genes, rest=False)
+        return views_from_gene_sets(columns, path, min_genes=self.min_genes, rest=False, **PLAIN)
 
 
 _SETS = [

@@ -31,7 +31,8 @@ WIDTHS = {"with a near-identity kernel": np.logspace(-1, 2, 10), "wide kernels o
 
 def bank(widths: np.ndarray) -> list[View]:
     """Gaussians exp(−‖x − z‖² / width²) of the standardised columns."""
-    return [View(f"width {width:.3g}", Gaussian(gamma=width**-2.0), standardize=True) for width in widths]
+    plain: dict[str, Any] = {"standardize": True, "normalize": None}
+    return [View(f"width {width:.3g}", Gaussian(gamma=width**-2.0), **plain) for width in widths]
 
 
 def contenders(widths: np.ndarray) -> dict[str, Any]:

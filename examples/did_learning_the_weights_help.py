@@ -12,12 +12,13 @@ Run it with ``python examples/did_learning_the_weights_help.py [--digits N] [--p
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from multikernel import compare
+from multikernel import View, compare
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 from multikernel.rules import AlignmentRule, CenteredAlignment, MarginMKL, WeightLearner
@@ -27,6 +28,7 @@ LEARNERS: dict[str, WeightLearner] = {
     "alignment of their sum": CenteredAlignment(),
     "margin": MarginMKL(),
 }
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 SIMPLE = ["best single view", "plain sum"]
 
 
@@ -50,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         "Five views of a digit": (X, digits.views),
         "Five views and five of noise": with_noise(X, digits.views),
     }.items():
-        kernels = [(name, Gaussian(), columns) for name, columns in views.items()]
+        kernels = [View(name, Gaussian(), columns, **PLAIN) for name, columns in views.items()]
         found = compare(LEARNERS, table, y, kernels=kernels, baselines=SIMPLE, progress=False)
         columns = [("score", "mean"), ("score", "sd")]
         columns += [("plain sum", what) for what in ("difference", "p", "p_holm", "verdict")]

@@ -23,9 +23,9 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.transductive import TransductiveMKLClassifier
 
 VIEWS = [
-    View("quadratic", Polynomial(degree=2), transforms=("unit_diagonal",)),
-    View("gaussian", Gaussian(gamma=1 / 6)),
-    View("linear", Linear(), transforms=("unit_diagonal",)),
+    View("quadratic", Polynomial(degree=2), standardize=False, normalize="diagonal"),
+    View("gaussian", Gaussian(gamma=1 / 6), standardize=False, normalize="diagonal"),
+    View("linear", Linear(), standardize=False, normalize="diagonal"),
 ]
 CONTENDERS = {
     "weights of any sign": TransductiveMKLClassifier(VIEWS, weight_set="free"),

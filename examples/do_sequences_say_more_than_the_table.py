@@ -28,7 +28,7 @@ N_TRAIN, N_TEST, LENGTH = 120, 200, 60
 LETTERS, MOTIF = "ACDEFGHIKLMNPQRSTVWY", "HWCKYPMD"
 MEASUREMENTS = ["mass", "charge", "solubility", "half_life"]
 
-TABLE = [View("measurements", Gaussian(), MEASUREMENTS, standardize=True)]
+TABLE = [View("measurements", Gaussian(), MEASUREMENTS, normalize="diagonal")]
 SEQUENCES = [
     View("exact patterns", Spectrum(k=3, alphabet="protein"), "sequence", "unit_diagonal"),
     View("one mismatch", Mismatch(k=4, mismatches=1, alphabet="protein"), "sequence", "unit_diagonal"),

@@ -55,7 +55,7 @@ def load_curve() -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def views(**kernels: Kernel) -> list[View]:
-    return [View(name.replace("_", " "), kernel, standardize=True) for name, kernel in kernels.items()]
+    return [View(name.replace("_", " "), kernel, normalize=None) for name, kernel in kernels.items()]
 
 
 CONTENDERS: dict[str, Any] = {

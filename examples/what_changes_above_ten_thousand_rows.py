@@ -19,6 +19,7 @@ import argparse
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,6 +31,7 @@ from multikernel.kernels import Gaussian
 from multikernel.mkl import LowRankWarning
 
 N_VIEWS, WIDTH = 6, 3
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 STRENGTHS = {"first": 1.0, "second": 0.7, "narrow": 0.9, "fourth": 0.5, "noise 1": 0.0, "noise 2": 0.0}
 WAVES = {"narrow": 2.5}  # how many times faster the signal of a view changes
 RANKS = (5, 10, 20, 40, 80, 160)
@@ -63,7 +65,7 @@ def view_columns() -> list[list[int]]:
 def make_views(ranks: dict[str, int]) -> list[View]:
     """Gaussians as wide as the median distance; narrower where the signal changes faster."""
     return [
-        View(name, Gaussian(scale=1.0 / WAVES.get(name, 1.0)), columns, rank=ranks.get(name))
+        View(name, Gaussian(scale=1.0 / WAVES.get(name, 1.0)), columns, rank=ranks.get(name), **PLAIN)
         for name, columns in zip(STRENGTHS, view_columns(), strict=True)
     ]
 

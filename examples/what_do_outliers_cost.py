@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Kernel, Polynomial
 from multikernel.soft_labels import PosteriorSVC
 
@@ -63,10 +63,11 @@ def make_stripes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarr
 
 
 def contenders(kernel: Kernel) -> dict[str, Any]:
+    view = View("kernel", kernel, standardize=False, normalize=None)
     return {
-        PLAIN: MKLClassifier([kernel], C=C, multiclass="joint"),
-        NEIGHBOURS: PosteriorSVC([kernel], C=C),
-        WINDOWS: PosteriorSVC([kernel], C=C, posterior="parzen"),
+        PLAIN: MKLClassifier([view], C=C, multiclass="joint"),
+        NEIGHBOURS: PosteriorSVC([view], C=C),
+        WINDOWS: PosteriorSVC([view], C=C, posterior="parzen"),
     }
 
 

@@ -13,6 +13,7 @@ Run it with ``python examples/what_does_the_last_percent_cost.py [--digits N] [-
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,12 +21,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from sklearn.model_selection import train_test_split
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, View
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 from multikernel.mkl import cost_path
 from multikernel.mkl.cost_path import CostPath
 
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 WITHIN = 0.01
 COLOURS = ("#0072B2", "#E69F00", "#F0E442", "#CC79A7", "#009E73")  # told apart by every eye
@@ -90,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
     X, X_new, y, y_new = train_test_split(
         digits.X, digits.y, train_size=options.digits, stratify=digits.y, random_state=0
     )
-    views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    views = [View(name, Gaussian(), columns, **PLAIN) for name, columns in digits.views.items()]
     costs = {name: len(columns) for name, columns in digits.views.items()}
     print("A value of a kernel costs the numbers that it compares:")
     print("  " + ", ".join(f"{name} {cost}" for name, cost in costs.items()) + "\n")

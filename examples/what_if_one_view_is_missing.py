@@ -22,10 +22,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from multikernel import KernelBank, MKLClassifier
+from multikernel import KernelBank, MKLClassifier, View
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 SHARES = (0.0, 0.1, 0.3, 0.5)
 WAYS = ("imputation", "renormalize", "absent", "mean", "complete")
 COLOURS = ("#999999", "#E69F00", "#CC79A7", "#0072B2", "#009E73")  # told apart by every eye
@@ -48,7 +49,7 @@ def draw_views(n: int, n_views: int, share: float, rng: np.random.Generator) -> 
 
 def make_model(way: str, views: dict[str, list[str]]) -> MKLClassifier:
     """The classifier for one of the ways; imputation goes before it, on the table."""
-    kernels = [(name, Gaussian(), columns) for name, columns in views.items()]
+    kernels = [View(name, Gaussian(), columns, **PLAIN) for name, columns in views.items()]
     missing = "error" if way == "imputation" else way
     model = MKLClassifier(KernelBank(kernels, missing=missing), C=10, multiclass="shared", norm=2.0)
     if way == "imputation":

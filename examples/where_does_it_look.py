@@ -101,7 +101,7 @@ def contenders(n_pixels: int) -> dict[str, Any]:
     gate: dict[str, Any] = {"C": C, "gating_features": seen, "tol": TOL}
     return {
         "whole image, linear": MKLClassifier([View("whole", Linear(), whole, **options)], C=C),
-        "whole image, Gaussian": MKLClassifier([View("whole", Gaussian(), whole, standardize=True)], C=C),
+        "whole image, Gaussian": MKLClassifier([View("whole", Gaussian(), whole, normalize=None)], C=C),
         "patches, one weight each": MKLClassifier(cells, C=C),
         SOFTMAX: LocalizedMKLClassifier(cells, gating="softmax", **gate),
         SIGMOID: LocalizedMKLClassifier(cells, gating="sigmoid", **gate),

@@ -35,13 +35,14 @@ from multikernel.datasets.generators import make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.nonstationary import NonstationaryClassifier
 
-PIECES = [View("line", Linear()), View("parabola", Polynomial(degree=2))]
+PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
+PIECES = [View("line", Linear(), **PLAIN), View("parabola", Polynomial(degree=2), **PLAIN)]
 GROUPS = {
     "alcohol, acid, ash": [0, 1, 2, 3, 4],
     "phenols": [5, 6, 7, 8],
     "colour, proline": [9, 10, 11, 12],
 }
-VIEWS = [View(name, Gaussian(gamma=0.5 / len(columns)), columns) for name, columns in GROUPS.items()]
+VIEWS = [View(name, Gaussian(gamma=0.5 / len(columns)), columns, **PLAIN) for name, columns in GROUPS.items()]
 HERE, EVERYWHERE, SUM = "weights that depend on the point", "one weight for each kernel", "plain sum"
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # told apart by every eye
 MARKERS = ("o", "^", "s")

@@ -41,7 +41,7 @@ BEST = 89.71  # percent that the best rule has right in the mean
 PREPARATIONS: dict[str, dict[str, Any]] = {
     "standardised columns, unit diagonal": {"standardize": True, "transforms": "unit_diagonal"},
     "columns as they are, unit diagonal": {"standardize": False, "transforms": "unit_diagonal"},
-    "standardised columns, kernels as they are": {"standardize": True},
+    "standardised columns, kernels as they are": {"standardize": True, "normalize": None},
 }
 PICTURED = list(PREPARATIONS)[2]  # there the pieces of a linear kernel are straight
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # told apart by every eye

@@ -70,4 +70,8 @@ def three_kernels(X: Array, sigma: float) -> list[Array]:
     -------
     list of ndarray of shape (n, n)
     """
-    return [unit_diagonal(Polynomial(degree=2)(X)), Gaussian(sigma=sigma)(X), unit_diagonal(Linear()(X))]
+    return [
+        unit_diagonal(Polynomial(degree=2)(X)),
+        Gaussian(gamma=0.5 / sigma)(X),
+        unit_diagonal(Linear()(X)),
+    ]

@@ -24,7 +24,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from multikernel import KernelBank, load_model, save_model, stack_kernels
+from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
 from tests.public import public_estimators as exported_estimators
@@ -384,7 +384,7 @@ def test_views_that_tell_nothing_apart_are_refused(cls):
     for value, word in ((2.0, "constant"), (0.0, "all zero")):
         flat[:, 2] = value
         with refuses("'mic'", word, "Remove it"):
-            make(cls, [VIEWS[0], ("mic", Linear(), [2])]).fit(flat, target(cls))
+            make(cls, [VIEWS[0], View("mic", Linear(), [2], standardize=False)]).fit(flat, target(cls))
 
 
 @every_with_kernels

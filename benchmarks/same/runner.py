@@ -79,6 +79,7 @@ from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import SpectralKernelClassifier
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
+from multikernel.views import as_views
 
 Arrays = dict[str, Any]
 Params = dict[str, Any]
@@ -315,8 +316,8 @@ def gates(data: Arrays, params: Params) -> Work:
 def low_rank(data: Arrays, params: Params) -> Work:
     """Many rows on factors of low rank; views of five columns."""
     X, loss = data["X"], params["loss"]
-    views = [View(f"view {k}", Gaussian(), list(range(5 * k, 5 * k + 5))) for k in range(X.shape[1] // 5)]
-    bank = KernelBank(views, gram="low_rank", rank=params["rank"])
+    parts = [(f"view {k}", Gaussian(), list(range(5 * k, 5 * k + 5))) for k in range(X.shape[1] // 5)]
+    bank = KernelBank(plain(parts), gram="low_rank", rank=params["rank"])
     common = {"tol": params["tol"], "random_state": 0}
 
     def solve() -> Any:
@@ -356,8 +357,14 @@ def learner(data: Arrays, params: Params) -> Work:
     )
 
 
-BANK = [Linear(), Gaussian(), Gaussian(0.1)]
-VIEWS = [View("first", Gaussian(), [0, 1]), View("second", Linear(), [2, 3])]
+def plain(kernels: Any) -> list[View]:
+    """Kernels as they are: columns not standardised, values not normalised."""
+    return [view.with_defaults(standardize=False, normalize=None) for view in as_views(kernels)]
+
+
+KERNELS = [Linear(), Gaussian(), Gaussian(0.1)]
+BANK = plain(KERNELS)
+VIEWS = plain([("first", Gaussian(), [0, 1]), ("second", Linear(), [2, 3])])
 SEED = {"random_state": 0}
 
 
@@ -391,7 +398,7 @@ def _estimators() -> dict[str, Any]:
         "mkl squared hinge, learned C": MKLClassifier(BANK, loss="squared_hinge", C="learn", **SEED),
         "mkl costs": MKLClassifier(BANK, costs=[1.0, 2.0, 3.0], tol=1e-6, **SEED),
         "mkl from expressions": MKLClassifier(
-            [Linear() * Gaussian() + 0.5 * Polynomial(2), Gaussian()], **SEED
+            plain([Linear() * Gaussian() + 0.5 * Polynomial(2), Gaussian()]), **SEED
         ),
         "nonstationary by SMO": NonstationaryClassifier(BANK[:2], solver="smo", n_init=1, **SEED),
         "nonstationary full": NonstationaryClassifier(BANK[:2], method="full", max_iter=5, n_init=1, **SEED),
@@ -466,7 +473,7 @@ def _other_variants(data: Arrays) -> dict[str, Work]:
         return evaluate(model, data["X"], data["y"], cv=3)
 
     def tables() -> Any:
-        kernels = (*BANK, Polynomial(3), Laplacian(), Cosine(), Chi2(), Sigmoid(), Tanimoto())
+        kernels = (*KERNELS, Polynomial(3), Laplacian(1.0), Cosine(), Chi2(1.0), Sigmoid(), Tanimoto())
         return [kernel.fit(data["X"])(data["X"]) for kernel in kernels]
 
     def sequences() -> Any:

@@ -32,9 +32,8 @@ LOSSES: dict[str, PrimalLoss] = {
 
 def views(approximation: str | None = None) -> list[View]:
     """One Gaussian kernel for each view of the generated rows, its width from the median distance."""
-    return [
-        View(view_name(m), Gaussian(), view_columns(m), approximation=approximation) for m in range(N_VIEWS)
-    ]
+    options: dict[str, Any] = {"standardize": False, "normalize": None, "approximation": approximation}
+    return [View(view_name(m), Gaussian(), view_columns(m), **options) for m in range(N_VIEWS)]
 
 
 class _Watched:

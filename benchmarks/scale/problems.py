@@ -43,7 +43,8 @@ def labelled_problem(problem: str, n: int, seed: int) -> tuple[FloatArray, NDArr
     chosen = np.random.default_rng(seed).permutation(len(X))[:n]
     parts = np.array_split(np.arange(X.shape[1]), _PARTS)
     views = [
-        View(f"columns {p[0] + 1} to {p[-1] + 1}", Gaussian(), p.tolist(), standardize=True) for p in parts
+        View(f"columns {p[0] + 1} to {p[-1] + 1}", Gaussian(), p.tolist(), standardize=True, normalize=None)
+        for p in parts
     ]
-    views.append(View("all columns", Gaussian(), standardize=True))
+    views.append(View("all columns", Gaussian(), standardize=True, normalize=None))
     return X[chosen], labels[chosen].astype(int), views

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.programs.answers import JointAnswer, JointWeightsAnswer
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, View
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.core.svm.losses import JointHinge
@@ -36,7 +36,8 @@ def fit_joint(
     points: FloatArray, codes: NDArray[np.int64], n_classes: int, kernel: Kernel, C: float, tol: float
 ) -> JointAnswer:
     """The estimator, from points to model, all checks of its input included."""
-    model = MKLClassifier(kernel, C=C, multiclass="joint", tol=tol).fit(points, codes)
+    view = View("kernel", kernel, standardize=False, normalize=None)
+    model = MKLClassifier(view, C=C, multiclass="joint", tol=tol).fit(points, codes)
     B = np.zeros((codes.size, n_classes))
     B[model.support_] = model.dual_coef_.T
     return JointAnswer(duals_of(B, codes), model.intercept_, model.status_)

@@ -10,10 +10,11 @@ from benchmarks.scale.dense_objective import DenseProblem, judge_dense
 from benchmarks.scale.tasks import disk
 from multikernel import MKLClassifier, MKLRegressor
 from multikernel.kernels import Gaussian
+from tests.raw import raw
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 4))
-VIEWS = [("a", Gaussian(gamma=0.3), [0, 1]), ("b", Gaussian(gamma=0.3), [2, 3])]
+VIEWS = raw([("a", Gaussian(gamma=0.3), [0, 1]), ("b", Gaussian(gamma=0.3), [2, 3])])
 SIGNAL = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 2] + 0.3 * rng.normal(size=300)
 
 

@@ -145,9 +145,10 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         return self
 
     def _samples(self, X: Any, weights: Array) -> Samples:
-        """Equal rows are one sample, as elsewhere; where all differ they keep their order."""
+        """Equal rows are one sample, unless these are too few; where all differ, in their order."""
         samples = self._distinct(X, np.zeros((weights.size, 0)), weights)
-        return samples if samples.rows.size < weights.size or (weights != 1.0).any() else all_samples(weights)
+        plain = samples.rows.size == weights.size and (weights == 1.0).all()
+        return all_samples(weights) if plain or samples.rows.size < self.n_clusters else samples
 
     def _store(self, found: KMeansResult, scales: Array, K: Array, samples: Samples) -> None:
         used = samples.group >= 0

@@ -96,7 +96,7 @@ class OneKernel(KernelEstimator):
         return K
 
     def _make_bank(self) -> KernelBank | PrecomputedBank:
-        """A bank of the one kernel."""
+        """A bank of the one kernel; its columns and values stay as they are unless a view or bank says so."""
         self._check_storage()
         kernel, psd = self._storage.kernels, self._storage.psd
         if self._precomputed:
@@ -108,7 +108,13 @@ class OneKernel(KernelEstimator):
             )
         if isinstance(kernel, str) and kernel == "auto":
             kernel = "gaussian"
-        return KernelBank(kernel if isinstance(kernel, View) else read_kernel(kernel), psd=psd)
+        stored = self._storage
+        return KernelBank(
+            kernel if isinstance(kernel, View) else read_kernel(kernel),
+            standardize=stored.standardize is True,
+            normalize=None if stored.normalize == "auto" else stored.normalize,
+            psd=psd,
+        )
 
     def _test_blocks(self, X: Any) -> Iterator[Array]:
         """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""

@@ -154,16 +154,16 @@ _SCALE_MATRICES = (
     "Divide each by its trace in the file: unit_trace(K)",
 )
 _SCALE_VIEWS = (
-    'View(name, kernel, columns, transforms="unit_trace"), or "unit_diagonal"',
-    'transforms = "unit_trace" in the file of views, or "unit_diagonal"',
+    'View(name, kernel, columns, normalize="variance"), or "diagonal"',
+    'normalize = "variance" in the file of views, or "diagonal"',
 )
 _SHAPES = {
     "flat": (
         "every sample is as like every other as itself (centring takes away more than 99.9 % of it): a width "
         "too large, or columns far from 0.",
-        'View(name, Gaussian("median"), columns), or transforms=("center", "unit_trace").',
+        'View(name, Gaussian("median"), columns), or transforms="center", normalize="trace".',
         "K = unit_trace(center(K))",
-        '--kernels "gaussian(\'median\')", or transforms = ["center", "unit_trace"] in the file of views',
+        '--kernels "gaussian(\'median\')", or transforms = "center", normalize = "trace" in the views file',
     ),
     "identity": (
         IDENTITY,

@@ -132,12 +132,12 @@ def _gram(view: View, table: Any) -> np.ndarray:
     label = named("view", [view.name])
     selection = resolve_columns(table, view.columns, label)
     rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
-    if view.standardize:
+    if view.standardized:
         rows = Rows(Scaling.fit(rows.values).apply(rows.values, label), label)
     K = np.empty((len(rows), len(rows)))
     view.kernel.fit(rows).evaluate(Pair(rows, rows), K)
     with np.errstate(all="ignore"):
-        return Chain(view.transforms).fit_train(K, overwrite=True)[1]
+        return Chain(view.steps).fit_train(K, overwrite=True)[1]
 
 
 def _gram_or_none(view: View, table: Any) -> np.ndarray | None:
@@ -196,7 +196,7 @@ def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
     variances = _variances(columns.numbers)
     for view in found.views:
         places = [place_of[p] for p in found.positions[view.name] if p in place_of]
-        if view.standardize or len(places) < 2 or not _sees_scales(view.kernel):
+        if view.standardized or len(places) < 2 or not _sees_scales(view.kernel):
             continue
         shares = variances[places] / max(variances[places].sum(), 1e-300)
         if shares.max() > _DOMINATION and (variances[places] > 0.0).sum() > 1:

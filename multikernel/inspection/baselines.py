@@ -264,7 +264,7 @@ def _matters(name: str, prefix: str) -> bool:
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
     stored = subject.final._storage
-    kernels = stored.kernels
+    kernels = stored.kernels if isinstance(stored.kernels, str) else as_views(stored)
     on_factors = getattr(subject.final, "gram_", None) == "low_rank"
     if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
         plain = [replace(view, keep=False) for view in as_views(kernels)]

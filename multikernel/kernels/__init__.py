@@ -31,11 +31,13 @@ from multikernel.kernels.transforms import (
     Transform,
     UnitDiagonal,
     UnitTrace,
+    UnitVariance,
     as_transforms,
     center,
     repair_psd,
     unit_diagonal,
     unit_trace,
+    unit_variance,
 )
 
 __all__ = [
@@ -75,6 +77,7 @@ __all__ = [
     "Transform",
     "UnitDiagonal",
     "UnitTrace",
+    "UnitVariance",
     "WeightedDegree",
     "as_kernel",
     "as_transforms",
@@ -85,4 +88,5 @@ __all__ = [
     "smallest_eigenvalue",
     "unit_diagonal",
     "unit_trace",
+    "unit_variance",
 ]

@@ -129,15 +129,22 @@ class Rows:
     @cached_property
     def median_sq_distance(self) -> float:
         """Median squared distance between two rows, over at most 512 evenly spaced rows; 0 if all agree."""
-        sample = self._sample()
-        table = self._unit_values()[sample]
-        pairs = _sample_distances(table, table)[np.triu_indices(len(sample), k=1)]
-        if pairs.size == 0 or pairs.max() == 0.0:
-            return 0.0
-        median = float(np.median(pairs))
-        if median == 0.0:  # most rows are duplicates: take the others
-            median = float(pairs[pairs > 0].mean())
-        return median * self.peak * self.peak
+        table = self._unit_values()[self._sample()]
+        return _median_of_pairs(_sample_distances(table, table)) * self.peak * self.peak
+
+    def median_distance(self, kind: str) -> float:
+        """Median of a distance of `direct_distances` that grows as the rows, "cityblock" or "chi2".
+
+        Over the pairs of at most 512 evenly spaced rows; 0 if all agree.
+        """
+
+        def measure() -> float:
+            table = self._unit_values()[self._sample()]
+            distances = np.empty((table.shape[0], table.shape[0]))
+            direct_distances(kind, table, table, distances)
+            return _median_of_pairs(distances) * self.peak
+
+        return float(self.derived(f"median {kind}", None, measure))
 
     @cached_property
     def nearest_sq_distance(self) -> float:
@@ -159,6 +166,15 @@ class Rows:
 
     def _unit_values(self) -> Any:
         return scaled(self.values, 1.0 / self.peak if self.peak else 1.0)
+
+
+def _median_of_pairs(distances: np.ndarray) -> float:
+    """Median over the pairs of different rows; their mean without zeros where most rows are duplicates."""
+    pairs = distances[np.triu_indices(len(distances), k=1)]
+    if pairs.size == 0 or pairs.max() == 0.0:
+        return 0.0
+    median = float(np.median(pairs))
+    return median if median > 0.0 else float(pairs[pairs > 0].mean())
 
 
 def _kept(store: dict[str, tuple[Hashable, T]], what: str, key: Hashable, make: Callable[[], T]) -> T:

@@ -38,6 +38,7 @@ class Kernel(ABC):
     _reads_tables = True  # whether rows are those of a table of numbers or categories, not single objects
     _reads_categories = False  # whether columns may be categories
     _reads_strings = False  # whether rows may be strings
+    _standardizes = False  # whether views standardise its columns unless told otherwise: any numbers will do
     _is_composite = False  # whether it is made of kernels that share the products of a `Pair`
 
     def __post_init__(self) -> None:
@@ -260,6 +261,10 @@ class _Composite(Kernel):
     @property
     def _reads_strings(self) -> bool:  # type: ignore[override]
         return all(part._reads_strings for part in self._parts)
+
+    @property
+    def _standardizes(self) -> bool:  # type: ignore[override]
+        return all(part._standardizes for part in self._parts)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,7 +40,8 @@ class Gaussian(Kernel):
     s : float
         The width in exp(−‖x − z‖² / s²).
     sigma : float
-        The width in exp(−‖x − z‖² / (2 sigma)).
+        The standard deviation in exp(−‖x − z‖² / (2 sigma²)). In multikernel 0.1 it was the variance, so that
+        giving it warns in this release; `gamma` and `s` are as they were.
     scale : float, default=1.0
         Multiplies an estimated width, so that several Gaussians can stand around it.
 
@@ -50,6 +52,8 @@ class Gaussian(Kernel):
            [0.3679, 1.    ]])
     >>> Gaussian(scale=2.0).fit([[0.0], [2.0]])
     Gaussian(gamma=0.0625)
+
+    ``Gaussian(gamma=g)(X)`` is scikit-learn's ``rbf_kernel(X, gamma=g)``.
     """
 
     gamma: float | str | None = None
@@ -57,6 +61,7 @@ class Gaussian(Kernel):
     sigma: float | None = None
     scale: float = checked(1.0, check_number, above=0.0)
     _is_bounded = True
+    _standardizes = True
 
     def __post_init__(self) -> None:
         given = [name for name in ("gamma", "s", "sigma") if getattr(self, name) is not None]
@@ -70,6 +75,15 @@ class Gaussian(Kernel):
         else:
             width = check_number(f"Gaussian {given[0]}", getattr(self, given[0]), above=0.0)
             object.__setattr__(self, given[0], width)
+        if self.sigma is not None:
+            warnings.warn(
+                f"sigma is now the standard deviation: Gaussian(sigma={self.sigma!r}) is exp(−‖x − z‖² / "
+                f"(2 sigma²)), and was exp(−‖x − z‖² / (2 sigma)) in multikernel 0.1; the equal gamma is "
+                f"{self._coefficient!r} now, and was {bounded_inverse(2.0 * self.sigma)!r}. Give gamma "
+                "instead; the next release takes sigma without this warning.",
+                FutureWarning,
+                stacklevel=3,
+            )
         if self.is_fitted and self.scale != 1.0:
             raise ValueError(
                 "Gaussian scale multiplies an estimated width; give it with gamma='median' or "
@@ -90,9 +104,10 @@ class Gaussian(Kernel):
     @property
     def _coefficient(self) -> float:
         """gamma, from whichever width was given."""
-        if self.s is not None:
-            return _within_range(1.0 / self.s / self.s) if self.s > _SMALLEST else 1.0 / _SMALLEST
-        return bounded_inverse(2.0 * self.sigma) if self.sigma is not None else float(self.gamma)  # type: ignore[arg-type]
+        width, share = (self.s, 1.0) if self.sigma is None else (self.sigma, 0.5)
+        if width is None:
+            return float(self.gamma)  # type: ignore[arg-type]
+        return _within_range(share / width / width) if width > _SMALLEST else 1.0 / _SMALLEST
 
     def _resolve(self, rows: Rows) -> Kernel:
         if self.is_fitted:
@@ -134,12 +149,46 @@ class Gaussian(Kernel):
         return np.ones(rows.values.shape[0])
 
 
-class _DistanceKernel(Kernel):
-    """k(x, z) = exp(−gamma · distance), with a distance of `direct_distances`."""
+def _check_width(name: str, gamma: Any) -> float | str:
+    if isinstance(gamma, str) and gamma != "median":
+        raise ValueError(f"{name} must be a positive number or 'median'; got {gamma!r}.")
+    return gamma if isinstance(gamma, str) else check_number(name, gamma, above=0.0)
 
-    gamma: float
-    _distance: str
+
+@dataclass(frozen=True, repr=False)
+class _DistanceKernel(Kernel):
+    """k(x, z) = exp(−gamma · distance), with a distance of `direct_distances` that grows as the rows."""
+
+    gamma: float | str = checked("median", _check_width)
+    scale: float = checked(1.0, check_number, above=0.0)
+    _distance: ClassVar[str]  # a kind of `direct_distances`
     _is_bounded = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_fitted and self.scale != 1.0:
+            raise ValueError(
+                f"{type(self).__name__} scale multiplies an estimated width; give it with gamma='median', "
+                f"not with gamma={self.gamma!r}."
+            )
+
+    @property
+    def is_fitted(self) -> bool:
+        return not isinstance(self.gamma, str)
+
+    def _with(self, own: dict[str, Any]) -> Kernel:
+        """A number as gamma takes the place of an estimate and its scale."""
+        if "gamma" in own and not isinstance(own["gamma"], str):
+            own = {"scale": 1.0} | own
+        return super()._with(own)
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        if self.is_fitted:
+            return self
+        self._check_rows(rows)
+        with np.errstate(all="ignore"):
+            typical = rows.median_distance(self._distance)
+        return replace(self, gamma=_within_range(bounded_inverse(typical) / self.scale), scale=1.0)
 
     def _check_rows(self, rows: Rows) -> None:
         """Refuse rows that the distance does not suit."""
@@ -148,7 +197,7 @@ class _DistanceKernel(Kernel):
         self._check_rows(pair.right)
         self._check_rows(pair.left)
         direct_distances(self._distance, *pair.tables, out)
-        _exp_of_negative(out, self.gamma)
+        _exp_of_negative(out, float(self.gamma))
         if pair.symmetric:
             np.fill_diagonal(out, 1.0)
 
@@ -163,17 +212,25 @@ class Laplacian(_DistanceKernel):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float or "median", default="median"
+        ``"median"``: 1 / (scale · median distance Σ |x_j − z_j| between two training rows), over the pairs of
+        at most 512 evenly spaced rows.
+    scale : float, default=1.0
+        Multiplies an estimated width, so that several kernels can stand around it.
 
     Examples
     --------
     >>> Laplacian(gamma=0.5)([[0.0], [2.0]]).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
+    >>> Laplacian().fit([[0.0], [2.0]])
+    Laplacian(gamma=0.5)
+
+    ``Laplacian(gamma=g)(X)`` is scikit-learn's ``laplacian_kernel(X, gamma=g)``.
     """
 
-    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "cityblock"
+    _standardizes = True
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,16 +239,21 @@ class Chi2(_DistanceKernel):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float or "median", default="median"
+        ``"median"``: 1 / (scale · median distance Σ (x_j − z_j)² / (x_j + z_j) between two training rows),
+        over the pairs of at most 512 evenly spaced rows.
+    scale : float, default=1.0
+        Multiplies an estimated width, so that several kernels can stand around it.
 
     Examples
     --------
-    >>> Chi2()([[1.0, 0.0], [0.0, 1.0]]).round(4)
+    >>> Chi2(gamma=1.0)([[1.0, 0.0], [0.0, 1.0]]).round(4)
     array([[1.    , 0.1353],
            [0.1353, 1.    ]])
+    >>> Chi2(scale=2.0).fit([[1.0, 0.0], [0.0, 1.0]])
+    Chi2(gamma=0.25)
     """
 
-    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "chi2"
 
     def _check_rows(self, rows: Rows) -> None:

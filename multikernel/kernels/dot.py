@@ -23,6 +23,8 @@ def bounded_inverse(value: float) -> float:
 class _DotKernel(Kernel):
     """k(x, z) = f(x · z), with f applied tile by tile."""
 
+    _standardizes = True
+
     @abstractmethod
     def _map(self, products: np.ndarray) -> None:
         """Apply f in place."""
@@ -144,6 +146,7 @@ class Cosine(Kernel):
     """
 
     _is_bounded = True
+    _standardizes = True
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         left = _unit_rows(pair.left)

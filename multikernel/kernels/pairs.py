@@ -54,6 +54,7 @@ class Kronecker(_Binary):
     """
 
     split: Any = None
+    _standardizes = False
     _is_composite = False  # the two sides read different columns: no product is shared
 
     def __post_init__(self) -> None:
@@ -107,6 +108,7 @@ class Pairwise(_Unary):
     array([[48., 48.]])
     """
 
+    _standardizes = False
     _is_composite = False  # the products that kernels share are those of objects
 
     def __post_init__(self) -> None:

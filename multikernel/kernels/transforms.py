@@ -20,6 +20,7 @@ from multikernel._validation import RowError, all_finite, check_choice, check_gr
 from multikernel.kernels._rows import TileBuffers, row_blocks
 
 State = TypeVar("State")
+_FLAT = 1e-12  # of the largest k(x, x): a variance of less is rounding
 
 
 class Transform(ABC):
@@ -177,25 +178,10 @@ def inverse_roots(diagonal: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitTrace(Transform):
-    """K′ = K · n / trace(K): the mean of the diagonal becomes 1.
-
-    Attributes
-    ----------
-    factor : float or None
-    """
+class _Multiple(Transform):
+    """K′ = factor · K."""
 
     factor: float | None = None
-
-    def fit(self, K: np.ndarray) -> UnitTrace:
-        return self.fit_diagonal(K.diagonal())
-
-    def fit_diagonal(self, diagonal: np.ndarray) -> UnitTrace:
-        """The same, of the diagonal of the training Gram alone."""
-        mean = float(np.mean(diagonal, dtype=np.float64))
-        if not mean > 0.0 or not np.isfinite(mean):
-            raise ValueError(f"a unit trace needs a positive trace; the mean diagonal entry is {mean:g}.")
-        return UnitTrace(min(1.0 / mean, float(np.finfo(np.float64).max)))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         factor = self._fitted(self.factor)
@@ -209,8 +195,60 @@ class UnitTrace(Transform):
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         return diag_test * self._fitted(self.factor)
 
-    def restrict(self, support: np.ndarray) -> UnitTrace:
+    def restrict(self, support: np.ndarray) -> Transform:
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTrace(_Multiple):
+    """K′ = K · n / trace(K): the mean of the diagonal becomes 1.
+
+    Attributes
+    ----------
+    factor : float or None
+    """
+
+    def fit(self, K: np.ndarray) -> UnitTrace:
+        return self.fit_diagonal(K.diagonal())
+
+    def fit_diagonal(self, diagonal: np.ndarray) -> UnitTrace:
+        """The same, of the diagonal of the training Gram alone."""
+        mean = float(np.mean(diagonal, dtype=np.float64))
+        if not mean > 0.0 or not np.isfinite(mean):
+            raise ValueError(f"a unit trace needs a positive trace; the mean diagonal entry is {mean:g}.")
+        return UnitTrace(min(1.0 / mean, float(np.finfo(np.float64).max)))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitVariance(_Multiple):
+    """K′ = K / (mean of the diagonal − mean of K): the training points have unit variance in feature space.
+
+    That is the mean squared distance of the points φ(x) to their mean. A kernel whose variance is not above
+    0, since it is constant on the training points or not positive semidefinite, is left as it is.
+
+    Attributes
+    ----------
+    factor : float or None
+
+    Examples
+    --------
+    >>> _, K_train = UnitVariance().fit_train(np.array([[4.0, 2.0], [2.0, 8.0]]))
+    >>> K_train
+    array([[2., 1.],
+           [1., 4.]])
+    """
+
+    def fit(self, K: np.ndarray) -> UnitVariance:
+        diagonal = np.asarray(K.diagonal(), dtype=np.float64)
+        return self.fit_means(diagonal, float(K.mean(dtype=np.float64)))
+
+    def fit_means(self, diagonal: np.ndarray, mean: float) -> UnitVariance:
+        """The same, of the diagonal and the mean of the training Gram."""
+        variance = float(np.mean(diagonal)) - mean
+        if not np.isfinite(variance):
+            raise ValueError(f"a unit variance needs finite similarities; their variance is {variance:g}.")
+        floor = _FLAT * float(np.abs(diagonal).max(initial=0.0))
+        return UnitVariance(min(1.0 / variance, float(np.finfo(np.float64).max)) if variance > floor else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +391,7 @@ _BY_NAME = {
     "center": Center(),
     "unit_diagonal": UnitDiagonal(),
     "unit_trace": UnitTrace(),
+    "unit_variance": UnitVariance(),
     "clip": PSDRepair("clip"),
     "shift": PSDRepair("shift"),
 }
@@ -399,6 +438,11 @@ def unit_diagonal(K: Any) -> np.ndarray:
 def unit_trace(K: Any) -> np.ndarray:
     """K · n / trace(K), as a new array: the mean of the diagonal is 1."""
     return _transformed(K, UnitTrace())
+
+
+def unit_variance(K: Any) -> np.ndarray:
+    """K / (mean of the diagonal − mean of K), as a new array: the variance in feature space is 1."""
+    return _transformed(K, UnitVariance())
 
 
 def repair_psd(K: Any, how: str = "clip") -> np.ndarray:

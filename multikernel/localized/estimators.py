@@ -382,10 +382,12 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Examples
     --------
+    >>> from multikernel import KernelBank
     >>> from multikernel.localized import LocalizedMKLOneClass
     >>> from multikernel.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1, gating_reg=0.1)
+    >>> bank = KernelBank([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], normalize="diagonal")
+    >>> model = LocalizedMKLOneClass(bank, nu=0.1, gating_reg=0.1)
     >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
     """

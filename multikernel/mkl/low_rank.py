@@ -494,9 +494,9 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
     rank = check_rank("rank", model._storage.rank)
-    factors = FactorRequest(
-        model._storage.kernels, rank, model._fit_seed, model._storage.dtype, n_machines
-    ).fit(given)
+    stored = model._storage
+    kernels = stored.kernels if isinstance(stored.kernels, str) else as_views(stored)
+    factors = FactorRequest(kernels, rank, model._fit_seed, stored.dtype, n_machines).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
     model.memory_, model.missing_, model.kept_views_ = factors.memory, "error", []

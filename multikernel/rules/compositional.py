@@ -204,7 +204,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     def _fit_gaussians(self, X: Any) -> Array:
         views = _gaussian_views(self.kernels)
-        fitted = replace(self._storage, kernels=views).fit(X).views_
+        fitted = replace(self._storage, kernels=views, normalize=None).fit(X).views_
         self.view_names_, self.n_kernels_ = [view.name for view in views], len(views)
         columns = {view.selection.positions for view in fitted}
         if len(columns) > 1:
@@ -218,10 +218,10 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         crosses = [gaussian_cross(gammas[m], gammas[h], d) for m, h in self._pairs]
         self._factors = [factor for factor, _ in crosses]
         kernels = [
-            View(f"{m}-{h}", Gaussian(gamma=width), views[m].columns, standardize=views[m].standardize)
+            View(f"{m}-{h}", Gaussian(gamma=width), views[m].columns, standardize=views[m].standardized)
             for (m, h), (_, width) in zip(self._pairs, crosses, strict=True)
         ]
-        self._bank = replace(self._storage, kernels=kernels)
+        self._bank = replace(self._storage, kernels=kernels, normalize=None)
         Ks = self._bank.fit_stack(X)
         return self._compose(enumerate(Ks))
 
@@ -267,11 +267,11 @@ def _gaussian_views(kernels: Any) -> list[View]:
         raise ValueError(f"cross='gaussian' needs a list of Gaussian kernels; got kernels={kernels!r}.")
     views = as_views(kernels)
     for view in views:
-        if not isinstance(view.kernel, Gaussian) or view.transforms:
+        if not isinstance(view.kernel, Gaussian) or view.transforms or view.normalize not in ("auto", None):
             raise ValueError(
-                f"cross='gaussian' needs Gaussian kernels without transforms; view {view.name!r} is "
-                f"{view!r}. Use cross='sqrt'."
+                f"cross='gaussian' needs Gaussian kernels without transforms and normalize; view "
+                f"{view.name!r} is {view!r}. Use cross='sqrt'."
             )
-    if len({view.standardize for view in views}) > 1:
+    if len({view.standardized for view in views}) > 1:
         raise ValueError("cross='gaussian' needs the same features: standardize all views or none.")
     return views

@@ -90,7 +90,8 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Parameters
     ----------
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
-        "gaussian": :math:`\exp(-\gamma \|x - z\|^2)`. Another kernel is taken as it is. Precomputed: the
+        "gaussian": :math:`\exp(-\gamma \|x - z\|^2)`. Another kernel is taken as it is, unless a View or
+        KernelBank says ``normalize``; for its columns see `standardize`. Precomputed: the
         rows of X and of X_unlabeled hold the similarities to all n points, labelled first: X is
         (n_labelled, n), at predict (n_samples, n).
     gamma : "loo", "mean" or float, default="loo"
@@ -298,7 +299,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         standardize = self._standardized()
         if self._is_gaussian:
             view = View("gaussian", Gaussian(gamma=1.0 / self._width), standardize=standardize)
-            return KernelBank(view, psd=self._storage.psd)
+            return KernelBank(view, psd=self._storage.psd, normalize=None)
         bank = super()._make_bank()
         if standardize and isinstance(bank, KernelBank):
             bank = replace(bank, kernels=replace(as_views(bank)[0], standardize=True))

@@ -48,6 +48,8 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         :math:`k_0`. "gaussian" is ``Gaussian()``, whose width is the median distance between training rows.
         Precomputed: X is (n, n) at fit and (n_samples, n) afterwards.
+        Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
+        ``normalize``.
     cores : float, int or array of int
         Which training points are cores: a share of them above 0 and up to 1, or a number of them, drawn at
         random; or their positions.

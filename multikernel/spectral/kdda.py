@@ -43,6 +43,8 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) afterwards.
+        Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
+        ``normalize``.
     reg : float, positive
         Holds back directions with hardly any scatter inside the classes, of which there are many when the
         feature space has more dimensions than there are points.

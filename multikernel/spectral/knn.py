@@ -80,6 +80,8 @@ class KernelKNNClassifier(NeighbourVote):
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) at predict.
+        Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
+        ``normalize``.
     n_neighbors : int
         How many of the nearest training points vote. Of several classes with as many votes, the one with the
         nearest point wins.

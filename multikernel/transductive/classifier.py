@@ -200,7 +200,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
             )
         self.classes_, codes = encode_labels(self, X, y)
         prices = self._prices(sample_weight, codes)
-        require_two_classes(self.classes_, codes)
         if X_unlabeled is None:
             warn_of_a_label(self.classes_)
         with rows_explained(codes.size, X_unlabeled):
@@ -211,6 +210,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     def _prices(self, sample_weight: Any, codes: Array) -> Array:
         """C of each labelled point relative to the parameter C."""
         prices = check_sample_weights(sample_weight, codes.size)
+        require_two_classes(self.classes_, codes[prices > 0.0])
         if (prices != 1.0).any() and (self.method == "hard" or isinstance(self.C, str)):
             raise ValueError(
                 f"sample_weight multiplies C, and method={self.method!r} with C={self.C!r} has none that is "

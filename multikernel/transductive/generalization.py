@@ -77,7 +77,7 @@ class KernelComplexity:
 def kernel_complexity(
     kernels: Any,
     *,
-    weights: str = "nonnegative",
+    weight_set: str = "nonnegative",
     trace: float | None = None,
     n_components: int | None = None,
     n_draws: int = 2000,
@@ -93,7 +93,7 @@ def kernel_complexity(
     ----------
     kernels : array (N, N, n_kernels), array (N, N), or list or dict of arrays (N, N)
         Positive semidefinite kernels over all points, training and test.
-    weights : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}
         Nonnegative weights; weights of any sign that keep the matrix positive semidefinite; or nonnegative
         weights of rank-one matrices of eigenvectors of the kernel (of the mean of the kernels, each scaled to
         trace one, if there are several).
@@ -128,8 +128,8 @@ def kernel_complexity(
     >>> round(alone.mean / alone.trace, 1), round(together.mean / together.trace, 1)
     (1.0, 2.2)
     """
-    check_choice("weights", weights, WEIGHTS)
-    return _complexity(kernels_first(kernels), weights, trace, n_components, n_draws, random_state)
+    check_choice("weight_set", weight_set, WEIGHTS)
+    return _complexity(kernels_first(kernels), weight_set, trace, n_components, n_draws, random_state)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def generalization_bound(
     scores: Any,
     *,
     margin: float,
-    weights: str = "nonnegative",
+    weight_set: str = "nonnegative",
     trace: float | None = None,
     n_components: int | None = None,
     delta: float = 0.05,
@@ -226,7 +226,7 @@ def generalization_bound(
         f at the training points, on the scale of the margin: y f ≥ 1 is right by the margin.
     margin : float
         :math:`\gamma = 1 / \|w\|`, with :math:`\|w\|^2 = \beta' K \beta` for β = label × dual; see below.
-    weights : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}
         The family in which the kernel was learned: see `kernel_complexity`.
     trace : float, optional
         Trace of the learned matrix over all points; by default the sum of the kernels' traces, as in
@@ -304,7 +304,7 @@ def generalization_bound(
     As usual with 100 points, 1.27 promises nothing. But the 0.17 and 0.34 can be compared with those of other
     kernels, other weights and other values of C over the same points.
     """
-    check_choice("weights", weights, WEIGHTS)
+    check_choice("weight_set", weight_set, WEIGHTS)
     _check_theorem(delta, constant, loss)
     gamma = check_number("margin", margin, above=0)
     Ks = kernels_first(kernels)
@@ -312,7 +312,7 @@ def generalization_bound(
     n = signs.size
     short = 1.0 - signs * check_scores(scores, n)
     empirical = float(np.clip(short, 0.0, 1.0 if loss == "ramp" else None).mean())
-    complexity = _complexity(Ks, weights, trace, n_components, n_draws, random_state)
+    complexity = _complexity(Ks, weight_set, trace, n_components, n_draws, random_state)
     doubts = -np.log(delta) + (abs(np.log(gamma)) if margin_chosen_from_data else 0.0)
     sample_term = float(4.0 / np.sqrt(n))
     confidence_term = float(np.sqrt(constant * doubts / n))

@@ -183,6 +183,10 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         standardised (mean 0, standard deviation 1 on the training rows; sparse columns are divided only),
         with unit diagonal; those that are constant on the training rows are left out. Tuples are
         ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer.
+    standardize : bool or "auto", default="auto"
+        Of the views that say "auto" themselves, see :class:`View`; False leaves their columns as they are.
+    normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"
+        Of the views that say "auto" themselves, see :class:`View`; None leaves their kernels as they are.
     psd : {"error", "clip", "shift"}, default="error"
         What to do with an indefinite training Gram matrix:
 
@@ -230,8 +234,13 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from multikernel.kernels import Gaussian, Linear
-    >>> bank = KernelBank([("height", Linear(), 0), ("both", Gaussian(gamma=1.0))])
-    >>> bank.fit_transform(np.array([[1.0, 0.0], [2.0, 0.0]]))[:, :, 0]
+    >>> X = np.array([[1.0, 0.0], [2.0, 0.0]])
+    >>> views = [("height", Linear(), 0), ("both", Gaussian(gamma=1.0))]
+    >>> KernelBank(views).fit_transform(X)[:, :, 0]
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    >>> bank = KernelBank(views, standardize=False, normalize=None)
+    >>> bank.fit_transform(X)[:, :, 0]
     array([[1., 2.],
            [2., 4.]])
     >>> bank.view_names_
@@ -240,6 +249,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
+    standardize: bool | str = "auto"
+    normalize: str | None = "auto"
     psd: str = "error"
     gram: str = "auto"
     dtype: Any = "float64"
@@ -256,7 +267,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=1)
         require_fits(self.memory_)
         scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
-        views = place_views(as_views(self.kernels), table)
+        views = place_views(as_views(self), table)
         self._fit_views(table, views, [scratch] * len(views))
         return self
 
@@ -265,7 +276,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         place = self._place
         table = as_table(X)
         n = n_rows(table)
-        views = place_views(as_views(self.kernels), table)
+        views = place_views(as_views(self), table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=len(views))
         require_fits(self.memory_)
         shape = (self.memory_.n_kernels, n, n)
@@ -365,7 +376,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         with naming(f"view {view.name!r}"):
             kernel = view.kernel.fit(rows)
             kernel.evaluate(pair, slot)
-            chain, _ = Chain(view.transforms).fit_train(slot, overwrite=True)
+            chain, _ = Chain(view.steps).fit_train(slot, overwrite=True)
         facts = check_gram(slot, label)
         if facts.degenerate:
             if automatic:
@@ -520,7 +531,7 @@ def pairs_by_columns(
     groups: dict[tuple[Selection, bool], list[int]] = {}
     for position, view in enumerate(views):
         selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
-        groups.setdefault((selection, bool(view.standardize)), []).append(position)
+        groups.setdefault((selection, view.standardized), []).append(position)
     for (selection, standardize), members in groups.items():
         label = f"view {views[members[0]].name!r}"
         taken = selection.take(table, label)

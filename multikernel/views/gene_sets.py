@@ -202,7 +202,7 @@ def views_from_gene_sets(
     table : str, default=None
         The table of a MultiTable that the views read. None is for an X that is one table.
     **options
-        Other parameters of :class:`View` for every view, such as ``standardize=True``.
+        Other parameters of :class:`View` for every view, such as ``standardize=False``.
 
     Returns
     -------

@@ -88,9 +88,9 @@ class CompletedBank(Bank):
     >>> views = [("one", Linear(), [0]), ("two", Linear(), [1])]
     >>> X = np.array([[1.0, 1.0], [2.0, np.nan], [3.0, 3.0]])
     >>> CompletedBank(KernelBank(views), "mean").fit_stack(X)[1]
-    array([[1., 2., 3.],
-           [2., 4., 6.],
-           [3., 6., 9.]])
+    array([[ 1.,  0., -1.],
+           [ 0.,  0.,  0.],
+           [-1.,  0.,  1.]])
     """
 
     def __init__(self, bank: Any, fill: str) -> None:

@@ -308,6 +308,7 @@ def make_bank(
         bank = PrecomputedBank(**stored)
     else:
         refuse_approximations(as_views(given))  # and what is no set of kernels, before anything is computed
-        bank = KernelBank(given.kernels, **stored)
+        defaults: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
+        bank = KernelBank(given.kernels, **defaults, **stored)
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)

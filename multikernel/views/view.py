@@ -11,13 +11,19 @@ import numpy as np
 
 from multikernel._validation import check_choice, check_positive_integer, check_rank
 from multikernel.kernels import (
+    Chain,
     FunctionKernel,
     Gaussian,
     Kernel,
+    Kronecker,
     Linear,
     Pairwise,
     Polynomial,
     Precomputed,
+    Transform,
+    UnitDiagonal,
+    UnitTrace,
+    UnitVariance,
     as_kernel,
     as_transforms,
 )
@@ -40,7 +46,16 @@ class KernelWarning(UserWarning):
 
 @dataclass(frozen=True)
 class View:
-    """A feature block with its kernel: k(x, z) = transforms(kernel(x[columns], z[columns])).
+    """A feature block with its kernel: k(x, z) = normalize(transforms(kernel(x[columns], z[columns]))).
+
+    By default the columns are standardized where the kernel reads numbers of any sign, and the kernel is
+    divided by the variance of the training rows in its feature space, so that neither the units of columns
+    nor the scale of a kernel decides what a view weighs. The rule is the same for views, for bare kernels in
+    a list and for views in a TOML file. It never applies to ``kernels="precomputed"``, nor to `Precomputed`,
+    `Pairwise` and `Kronecker` kernels, nor to a kernel that is called. ``standardize=False, normalize=None``
+    turns it off, here for one view, in a :class:`KernelBank` for all views that do not say otherwise.
+    Estimators that learn with one kernel, such as :class:`KernelKNNClassifier`, turn it off themselves,
+    unless the view or the bank asks for it.
 
     Parameters
     ----------
@@ -50,11 +65,23 @@ class View:
     columns : None, str, int, list of either, slice, boolean mask or callable, default=None
         As in scikit-learn's ColumnTransformer; None is all columns.
     transforms : transform, name, or sequence of either, default=()
-        ``"center"``, ``"unit_diagonal"``, ``"unit_trace"``, ``"clip"``, ``"shift"``, applied in this order.
-    standardize : bool, default=False
+        ``"center"``, ``"unit_diagonal"``, ``"unit_trace"``, ``"unit_variance"``, ``"clip"``, ``"shift"``,
+        applied in the order given.
+    standardize : bool or "auto", default="auto"
         Whether the kernel sees each column minus its mean and divided by its standard deviation, both of the
         training rows; constant columns are centred only. Sparse columns are divided only, so that zeros stay
         zeros. The columns must be numbers; a function ``f(X, Z)`` is then handed the standardised table.
+        "auto" is True for `Linear`, `Polynomial`, `Gaussian`, `Laplacian`, `Cosine`, `Sigmoid` and what is
+        made of these, and False for all other kernels.
+    normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"
+        What the kernel is divided by after the transforms, measured on the training Gram K:
+
+        - "variance": mean of the diagonal of K − mean of K, the variance in feature space;
+        - "diagonal": √(k(x, x) k(z, z)), so that k(x, x) is 1;
+        - "trace": mean of the diagonal of K;
+        - None: nothing;
+        - "auto": "variance"; None for `Precomputed`, `Pairwise` and `Kronecker` kernels, and where the
+          transforms hold a normalization already.
     approximation : None, "nystroem", "random_features" or "cholesky", default=None
         How factors Z with Z Zᵀ ≈ K stand in for the Gram matrix, see :class:`LowRankBank`; None leaves the
         choice to the bank. A view that names one goes with ``gram="low_rank"`` or ``"auto"``.
@@ -77,8 +104,8 @@ class View:
     --------
     >>> View("shape", Gaussian(gamma=0.5), columns=["width", "height"], transforms="center")
     View(name='shape', kernel=Gaussian(gamma=0.5), columns=['width', 'height'], transforms=(Center(),))
-    >>> View("size", Linear(), columns=0, standardize=True)
-    View(name='size', kernel=Linear(), columns=0, standardize=True)
+    >>> View("size", Linear(), columns=0, standardize=False, normalize=None)
+    View(name='size', kernel=Linear(), columns=0, standardize=False, normalize=None)
     >>> View("all", Gaussian(gamma=1.0), approximation="cholesky", rank=0.01)
     View(name='all', kernel=Gaussian(gamma=1.0), approximation='cholesky', rank=0.01)
     """
@@ -87,11 +114,12 @@ class View:
     kernel: Kernel
     columns: Any = None
     transforms: Any = ()
-    standardize: bool = False
+    standardize: bool | str = "auto"
     approximation: str | None = None
     rank: int | float | None = None
     table: str | None = None
     keep: bool | float = False
+    normalize: str | None = "auto"
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -103,28 +131,32 @@ class View:
             raise type(error)(f"view {self.name!r}: {error}") from error
         if isinstance(self.columns, np.ndarray):
             object.__setattr__(self, "columns", self.columns.tolist())  # so that views compare
-        if not isinstance(self.standardize, (bool, np.bool_)):
-            raise TypeError(
-                f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
-            )
-        object.__setattr__(self, "standardize", bool(self.standardize))
-        if self.standardize and has_part(self.kernel, Precomputed):
-            raise ValueError(
-                f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
-                f"{self.kernel!r} reads positions into a ready-made matrix. Leave standardize out."
-            )
-        if self.standardize and has_part(self.kernel, Pairwise):
-            raise ValueError(
-                f"view {self.name!r}: standardize=True would measure the two objects of a pair by different "
-                f"units, but {self.kernel!r} compares one with the other. Scale the objects before."
-            )
-        if self.standardize and not self.kernel._reads_numbers:
-            raise ValueError(
-                f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
-                f"{self.kernel!r} reads its columns as they are. Leave standardize out."
-            )
+        label = f"view {self.name!r}"
+        object.__setattr__(self, "standardize", check_standardize(self.standardize, f"{label}: "))
+        check_normalize(self.normalize, f"{label}: ")
+        if self.standardize is True:
+            self._require_numbers()
         object.__setattr__(self, "keep", self._checked_keep())
         self._check_approximation()
+
+    def _require_numbers(self) -> None:
+        """Refuse to standardise columns that the kernel does not read as numbers."""
+        label = f"view {self.name!r}"
+        if has_part(self.kernel, Precomputed):
+            raise ValueError(
+                f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads "
+                "positions into a ready-made matrix. Leave standardize out."
+            )
+        if has_part(self.kernel, Pairwise):
+            raise ValueError(
+                f"{label}: standardize=True would measure the two objects of a pair by different units, but "
+                f"{self.kernel!r} compares one with the other. Scale the objects before."
+            )
+        if not self.kernel._reads_numbers:
+            raise ValueError(
+                f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads its "
+                "columns as they are. Leave standardize out."
+            )
 
     def _checked_keep(self) -> bool | float:
         keep = self.keep
@@ -136,6 +168,33 @@ class View:
                 f"{keep!r}. Use keep=True for half of an equal share."
             )
         return float(keep)
+
+    # --- the rule for what a view does not say -----------------------------------------------------
+
+    @property
+    def standardized(self) -> bool:
+        """Whether the kernel sees standardised columns."""
+        return self.kernel._standardizes if isinstance(self.standardize, str) else self.standardize
+
+    @property
+    def normalization(self) -> str | None:
+        """What the kernel is divided by: "variance", "diagonal", "trace" or nothing, None."""
+        if self.normalize != "auto":
+            return self.normalize
+        is_given = any(has_part(self.kernel, kind) for kind in (Precomputed, Pairwise, Kronecker))
+        return None if is_given or _normalizes(self.transforms) else "variance"
+
+    @property
+    def steps(self) -> tuple[Transform, ...]:
+        """The transforms of the Gram matrix, and the normalization after them."""
+        normalization = self.normalization
+        return self.transforms if normalization is None else (*self.transforms, _NORMALIZE[normalization])
+
+    def with_defaults(self, standardize: bool | str = "auto", normalize: str | None = "auto") -> View:
+        """The view, with these values where it says "auto" itself."""
+        changes: dict[str, Any] = {"standardize": standardize, "normalize": normalize}
+        open_ = {name: value for name, value in changes.items() if getattr(self, name) == "auto" != value}
+        return replace(self, **open_) if open_ else self
 
     def _check_approximation(self) -> None:
         label = f"view {self.name!r}"
@@ -171,8 +230,45 @@ class View:
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
-        shown = [f"{name}={_in_short(value)}" for name, value, default in given if value is not default]
+        shown = [f"{name}={_in_short(value)}" for name, value, default in given if not _same(value, default)]
         return f"View({', '.join(shown)})"
+
+
+_NORMALIZE: dict[str, Transform] = {
+    "variance": UnitVariance(),
+    "diagonal": UnitDiagonal(),
+    "trace": UnitTrace(),
+}
+
+
+def check_standardize(standardize: Any, label: str = "") -> bool | str:
+    """True, False or "auto"; `label` is what stands before the name in the message."""
+    if isinstance(standardize, str) and standardize == "auto":
+        return standardize
+    if not isinstance(standardize, (bool, np.bool_)):
+        raise TypeError(f"{label}standardize must be True, False or 'auto'; got {standardize!r}.")
+    return bool(standardize)
+
+
+def check_normalize(normalize: Any, label: str = "") -> str | None:
+    """A normalization by its name, "auto" or None."""
+    if normalize is not None:
+        check_choice(f"{label}normalize, where it is not None,", normalize, ("auto", *_NORMALIZE))
+    return normalize
+
+
+def _normalizes(transforms: Iterable[Transform]) -> bool:
+    """Whether one of the transforms, or a part of a chain among them, sets the scale of the kernel."""
+    return any(
+        _normalizes(transform.transforms)
+        if isinstance(transform, Chain)
+        else isinstance(transform, tuple(type(known) for known in _NORMALIZE.values()))
+        for transform in transforms
+    )
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str) and value == default)
 
 
 def _in_short(value: Any) -> str:
@@ -281,7 +377,9 @@ def as_views(kernels: Any) -> list[View]:
     >>> [view.name for view in as_views([Linear(), Gaussian(), Gaussian("nearest")])]
     ['linear', 'gaussian', 'gaussian-2']
     """
-    kernels = getattr(kernels, "kernels", kernels)  # a bank stands for its kernels
+    if hasattr(kernels, "kernels"):  # a bank stands for its kernels, with its defaults for them
+        defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
+        return [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
     if isinstance(kernels, str):
         if kernels == "auto":
             return auto_views()
@@ -472,7 +570,11 @@ def _free_name(kernel: Kernel, used: set[str]) -> str:
 
 
 def per_feature(
-    features: int | Iterable[Any], kernel: Kernel | None = None, *, standardize: bool = True
+    features: int | Iterable[Any],
+    kernel: Kernel | None = None,
+    *,
+    standardize: bool | str = True,
+    normalize: str | None = None,
 ) -> list[View]:
     """One view for each feature, all with the same kernel, so that learned weights are weights of features.
 
@@ -482,15 +584,17 @@ def per_feature(
         How many columns there are, or which: ``per_feature(X.shape[1])``, ``per_feature(frame.columns)``.
     kernel : kernel, optional
         Default ``Gaussian(gamma=1.0)``: the exponents of a product are then the widths of the features.
-    standardize : bool
+    standardize : bool or "auto", default=True
         As for :class:`View`.
+    normalize : {"variance", "diagonal", "trace", "auto"} or None, default=None
+        As for :class:`View`; a Gaussian keeps its unit diagonal without.
 
     Examples
     --------
     >>> [view.name for view in per_feature(3)]
     ['feature-0', 'feature-1', 'feature-2']
-    >>> per_feature(["height"], standardize=False)
-    [View(name='height', kernel=Gaussian(gamma=1.0), columns=['height'])]
+    >>> per_feature(["height"])
+    [View(name='height', kernel=Gaussian(gamma=1.0), columns=['height'], standardize=True, normalize=None)]
     """
     columns = _columns(features)
     names = [c if isinstance(c, str) else f"feature-{c}" for c in columns]
@@ -501,7 +605,8 @@ def per_feature(
             "column once; columns of one name by position, per_feature(X.shape[1])."
         )
     kernel = Gaussian(gamma=1.0) if kernel is None else kernel
-    return [View(name, kernel, [c], standardize=standardize) for name, c in zip(names, columns, strict=True)]
+    options: dict[str, Any] = {"standardize": standardize, "normalize": normalize}
+    return [View(name, kernel, [c], **options) for name, c in zip(names, columns, strict=True)]
 
 
 def _columns(features: Any) -> list[Any]:

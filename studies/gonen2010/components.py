@@ -17,6 +17,7 @@ from multikernel.datasets import load_dataset
 from multikernel.kernels import Linear
 from multikernel.localized.projection import ProjectionKernelClassifier
 from multikernel.mkl.classifier import MKLClassifier
+from multikernel.views import View
 from studies.gonen2010 import published
 from studies.gonen2010.methods import Method, Problem, Sample, side_by_side
 from studies.gonen2010.protocol import draw_fold, fit_quietly
@@ -65,7 +66,7 @@ def _is_small(y: Array) -> Array:
 
 def build_svm(n_components: int | None, sample: Sample, C: float) -> Any:
     """Return a linear machine on the standardised columns, or on their first principal components."""
-    machine = MKLClassifier([("linear", Linear())], C=C)
+    machine = MKLClassifier([View("linear", Linear(), standardize=False, normalize=None)], C=C)
     steps = [] if n_components is None else [PCA(n_components, random_state=0)]
     return make_pipeline(StandardScaler(), *steps, machine)
 

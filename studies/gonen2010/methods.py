@@ -7,7 +7,7 @@ problem says otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,4 @@ def side_by_side(tables: Mapping[str, Array], y: Array) -> Sample:
 
 def copies(view: View, count: int) -> list[View]:
     """Return so many views of the same kernel, by names of their own."""
-    return [
-        View(f"{view.name} {i + 1}", view.kernel, view.columns, view.transforms, standardize=view.standardize)
-        for i in range(count)
-    ]
+    return [replace(view, name=f"{view.name} {i + 1}") for i in range(count)]

@@ -61,7 +61,7 @@ def compute_errors(method: str, repeat: int) -> dict[str, Any]:
 def fit_curve(method: str, X: Array, y: Array) -> Any:
     """Fit a method of `METHODS` to the standardised accelerations."""
     _, kernel = METHODS[method]
-    view = View("kernel", kernel, None, standardize=True)
+    view = View("kernel", kernel, None, standardize=True, normalize=None)
     if method in _LOCAL:
         machine: Any = LocalizedMKLRegressor(copies(view, 3), C=C, epsilon=EPSILON)
     else:

@@ -14,6 +14,7 @@ import numpy as np
 from multikernel.kernels import Polynomial
 from multikernel.mkl.classifier import MKLClassifier
 from multikernel.soft_labels.classifier import PosteriorSVC
+from multikernel.views import View
 from studies.compare import compare, compare_each, comparison_row, group_results
 from studies.gonen2010 import published
 from studies.gonen2010.protocol import fit_quietly, score
@@ -72,7 +73,7 @@ def training_toy(classes: int, split: int) -> tuple[Array, Array]:
 
 def make_model(method: str) -> Any:
     """Return the machine of a method: of the labels, or of posteriors by neighbours or Parzen windows."""
-    kernels = [("quadratic", Polynomial(2))]
+    kernels = [View("quadratic", Polynomial(2), standardize=False, normalize=None)]
     if method == "plain":
         return MKLClassifier(kernels, C=C, multiclass="joint")
     return PosteriorSVC(kernels, C=C, posterior=method)

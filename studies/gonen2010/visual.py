@@ -19,6 +19,7 @@ from multikernel.datasets import load_dataset
 from multikernel.kernels import Linear
 from multikernel.localized.estimators import LocalizedMKLClassifier
 from multikernel.localized.projection import ProjectionKernelClassifier
+from multikernel.views import View
 from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.study import Quantity, Result, Summary, Table, Unit
@@ -80,7 +81,9 @@ def load_shown(figure: str) -> tuple[Array, Array]:
 def make_model(method: str, seed: int = 0) -> Any:
     """Return the classifier of a method of `METHODS`, all classes in a single machine."""
     if method == "pca":
-        machine = LocalizedMKLClassifier([("linear", Linear())], C=C, multiclass="joint")
+        machine = LocalizedMKLClassifier(
+            [View("linear", Linear(), standardize=False, normalize=None)], C=C, multiclass="joint"
+        )
         return make_pipeline(StandardScaler(), PCA(2), machine)
     regions, components = (1, 2) if method == "gpk" else (2, 1)
     return ProjectionKernelClassifier(

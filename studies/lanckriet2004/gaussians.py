@@ -50,7 +50,7 @@ def compute_split(setting: dict[str, Any], split: int) -> dict[str, Any]:
         ``learned`` (see `fit_machine`) and ``best`` (``accuracy``, ``sigma``, ``C``).
     """
     points = draw_split(Setting(**setting), split)
-    Ks = [Gaussian(sigma=sigma)(points.X) for sigma in SIGMAS]
+    Ks = [Gaussian(gamma=0.5 / sigma)(points.X) for sigma in SIGMAS]
     trace = float(len(SIGMAS) * len(points.y))
     learned = fit_machine(Task(Ks, points.y, points.n_train, trace), "SM2,C", "nonnegative")
     return {"learned": learned, "best": _best_single(points, split)}

@@ -12,6 +12,7 @@ import numpy as np
 from multikernel.datasets import make_interleaved
 from multikernel.kernels import Linear
 from multikernel.nonstationary.classifier import NonstationaryClassifier
+from multikernel.views import View
 from studies.compare import compare, compare_each, comparison_row, convergence_remark, group_results
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
@@ -70,7 +71,7 @@ def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, 
             return model.decision_function(np.stack([points @ X.T] * 2), np.stack([squares] * 2))
 
         return decide, status, None
-    views = [("first", Linear()), ("second", Linear())]
+    views = [View(name, Linear(), standardize=False, normalize=None) for name in ("first", "second")]
     estimator = NonstationaryClassifier(
         views, C=C, method=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
     )

@@ -15,6 +15,7 @@ from multikernel.datasets import make_piecewise, piecewise_curve
 from multikernel.kernels import Linear, Polynomial
 from multikernel.mkl.classifier import MKLClassifier
 from multikernel.nonstationary.classifier import NonstationaryClassifier
+from multikernel.views import View
 from studies.compare import compare_each, comparison_row, convergence_remark, group_results
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
@@ -26,7 +27,8 @@ N_TRAIN, N_TEST = 200, 2000
 SHIFTS = (0.1, 0.2)
 C, TURNS = 1e4, 60
 SIDES = ("positive", "negative")
-LINEAR, QUADRATIC = ("linear", Linear()), ("quadratic", Polynomial(degree=2))
+LINEAR = View("linear", Linear(), standardize=False, normalize=None)
+QUADRATIC = View("quadratic", Polynomial(degree=2), standardize=False, normalize=None)
 METHODS = {
     "linear": "SVM, linear kernel",
     "quadratic": "SVM, quadratic kernel",
@@ -101,7 +103,7 @@ def fit_piecewise(method: str, X: Array, y: Array, n_init: int = 1) -> Fitted:
 
 
 def _fit_likelihood(X: Array, y: Array) -> Fitted:
-    kernels = (LINEAR[1], QUADRATIC[1])
+    kernels = (LINEAR.kernel, QUADRATIC.kernel)
     model = fit_likelihood_ratio(np.stack([kernel(X) for kernel in kernels]), y)
 
     def decide(points: Array) -> Array:

@@ -255,7 +255,11 @@ def scaled_kernels(sample: Sample, train: Array, test: Array) -> Split:
 def scaled(view: View) -> View:
     """Return the view with the transforms of the protocol after its own."""
     return View(
-        view.name, view.kernel, view.columns, (*view.transforms, *SCALING), standardize=view.standardize
+        view.name,
+        view.kernel,
+        view.columns,
+        (*view.transforms, *SCALING),
+        standardize=view.standardize is True,
     )
 
 

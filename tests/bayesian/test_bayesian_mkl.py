@@ -10,8 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from multikernel import MKLClassifier, MKLRegressor
 from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from multikernel.kernels import Gaussian, Linear
+from tests.raw import raw
 
-VIEWS = [("signal", Linear(), [0]), ("noise", Linear(), [1]), ("wide", Gaussian(gamma=0.1), [2])]
+VIEWS = raw([("signal", Linear(), [0]), ("noise", Linear(), [1]), ("wide", Gaussian(gamma=0.1), [2])])
 
 
 def parts(load, n_train, n_test):
@@ -118,7 +119,7 @@ def test_predictions_follow_the_scale_of_the_targets():
 
 def test_far_from_the_samples_the_deviation_of_local_kernels_shrinks_to_the_noise():
     X, _ = toy(30)
-    model = BayesianMKLRegressor([("local", Gaussian(gamma=1.0), [0])], tol=1e-3).fit(X, np.sin(X[:, 0]))
+    model = BayesianMKLRegressor(raw([("local", Gaussian(gamma=1.0), [0])]), tol=1e-3).fit(X, np.sin(X[:, 0]))
     mean, std = model.predict([[1e3, 0.0, 0.0]], return_std=True)
     np.testing.assert_allclose(mean, model.intercept_)
     assert model.noise_ < std[0] < 1.5  # a combination of kernels at the samples: it knows of nothing else

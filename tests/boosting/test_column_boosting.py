@@ -8,6 +8,7 @@ from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegress
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
+from tests.raw import raw
 
 METHODS = ["lp", "qp", "mark"]
 
@@ -89,7 +90,7 @@ def test_high_prices_and_kernels_of_different_size():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 3))
     y = np.sin(X[:, 0]) + X[:, 1]
-    kernels = [Gaussian(gamma=0.5), Linear(), Polynomial(degree=2)]
+    kernels = raw([Gaussian(gamma=0.5), Linear(), Polynomial(degree=2)])
     one, other = (ColumnBoostingRegressor(kernels, method="qp", C=C).fit(X, y) for C in (1e4, 1e8))
     assert one.status_ == other.status_ == "optimal"
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-3)

@@ -15,6 +15,7 @@ from multikernel import KernelBank, View, stack_kernels
 from multikernel.clustering import MultipleKernelKMeans
 from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
+from tests.raw import raw
 
 
 def spread(K, labels):
@@ -91,7 +92,7 @@ def test_the_value_never_rises_and_no_move_lowers_it(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_one_linear_kernel_is_k_means(seed):
     X, _ = make_blobs(80, centers=4, cluster_std=1.5, random_state=seed)
-    ours = MultipleKernelKMeans(Linear(), n_clusters=4, n_init=20).fit(X)
+    ours = MultipleKernelKMeans(raw(Linear()), n_clusters=4, n_init=20).fit(X)
     theirs = KMeans(4, n_init=20, random_state=0).fit(X)
     assert ours.inertia_ * X.var(axis=0).sum() == pytest.approx(theirs.inertia_, rel=1e-9)
     assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1.0
@@ -104,8 +105,8 @@ def test_the_informative_view_gets_the_weight():
     rng = np.random.default_rng(0)
     good, y = make_blobs(90, centers=3, n_features=3, cluster_std=1.0, random_state=1)
     X = np.hstack([good, rng.normal(scale=8.0, size=(90, 12))])
-    views = [View("good", Linear(), slice(0, 3))]
-    views += [View(f"noise{j}", Linear(), slice(3 * j, 3 * j + 3)) for j in range(1, 5)]
+    views = raw([View("good", Linear(), slice(0, 3))])
+    views += raw([View(f"noise{j}", Linear(), slice(3 * j, 3 * j + 3)) for j in range(1, 5)])
     learned = MultipleKernelKMeans(views, n_clusters=3).fit(X)
     equal = MultipleKernelKMeans(views, n_clusters=3, weights="uniform").fit(X)
     assert learned.kernel_shares_[0] > 0.9 and learned.weights_frame()["share"].idxmax() == "good"
@@ -119,10 +120,10 @@ def test_the_informative_view_gets_the_weight():
 
 def test_training_samples_keep_their_clusters_in_single_precision_too():
     X, _ = make_blobs(50, centers=3, random_state=2)
-    model = MultipleKernelKMeans([Linear(), Gaussian()], n_clusters=3).fit(X)
+    model = MultipleKernelKMeans(raw([Linear(), Gaussian()]), n_clusters=3).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     single = MultipleKernelKMeans(
-        KernelBank([Linear(), Gaussian()], dtype="float32", gram="memmap"), n_clusters=3
+        KernelBank(raw([Linear(), Gaussian()]), dtype="float32", gram="memmap"), n_clusters=3
     ).fit(X)
     np.testing.assert_array_equal(single.labels_, model.labels_)
     np.testing.assert_allclose(single.simplex_weights_, model.simplex_weights_, rtol=1e-4)
@@ -141,11 +142,11 @@ def test_scales_origins_and_order_do_not_matter():
 
 def test_clusters_of_equal_samples_have_no_spread():
     X = np.repeat([[0.0, 1.0], [4.0, 0.0], [9.0, 3.0]], 4, axis=0)
-    model = MultipleKernelKMeans([Linear(), Gaussian()], n_clusters=3).fit(X)
+    model = MultipleKernelKMeans(raw([Linear(), Gaussian()]), n_clusters=3).fit(X)
     assert model.labels_.tolist() == [0] * 4 + [1] * 4 + [2] * 4 and model.inertia_ == pytest.approx(0.0)
     np.testing.assert_allclose(model.simplex_weights_, 0.5)
     noise = np.random.default_rng(0).normal(size=(12, 1))
-    sure = MultipleKernelKMeans([("x", Linear(), [0, 1]), ("z", Linear(), 2)], n_clusters=3).fit(
+    sure = MultipleKernelKMeans(raw([("x", Linear(), [0, 1]), ("z", Linear(), 2)]), n_clusters=3).fit(
         np.hstack([X, noise])
     )
     assert sure.simplex_weights_.tolist() == [1.0, 0.0] and sure.inertia_ == pytest.approx(0.0)
@@ -196,3 +197,27 @@ def test_impatience_is_told():
 def test_more_clusters_than_samples_are_refused():
     with pytest.raises(ValueError, match=r"n_clusters=10 clusters need as many samples.*got n_samples=9"):
         MultipleKernelKMeans("precomputed", n_clusters=10).fit(stack_kernels(kernels()))
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_sample_of_weight_w_is_w_samples(precomputed):
+    X, _ = make_blobs(30, centers=3, cluster_std=1.5, random_state=3)
+    weights = np.random.default_rng(0).integers(0, 4, 30)
+    rows = np.repeat(np.arange(30), weights)
+    views = [Linear(), Gaussian(gamma=0.1)]
+    if precomputed:
+        stack = stack_kernels([kernel(X) for kernel in views])
+        one = MultipleKernelKMeans("precomputed", n_clusters=3, n_init=30).fit(stack, sample_weight=weights)
+        many = MultipleKernelKMeans("precomputed", n_clusters=3, n_init=30).fit(stack[np.ix_(rows, rows)])
+        predicted = one.predict(stack)
+    else:
+        one = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X, sample_weight=weights)
+        many = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X[rows])
+        predicted = one.predict(X)
+    assert one.inertia_ == pytest.approx(many.inertia_, rel=1e-9)
+    np.testing.assert_allclose(one.kernel_weights_, many.kernel_weights_, rtol=1e-9)
+    np.testing.assert_array_equal(one.labels_[rows], many.labels_)
+    np.testing.assert_array_equal(predicted[weights == 0], one.labels_[weights == 0])
+    doubled = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X, sample_weight=2 * weights)
+    if not precomputed:
+        assert doubled.inertia_ == pytest.approx(2 * one.inertia_)

@@ -12,6 +12,7 @@ from multikernel.core.fitted import DualKernels, FactorKernels, FittedKernels
 from multikernel.core.optim.loop import Status
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views.low_rank import LowRankBank
+from tests.raw import raw
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(30, 4)), RNG.normal(size=(7, 4))
@@ -30,9 +31,9 @@ class Numbered:
 @pytest.fixture
 def parts():
     """Two machines on a Gaussian kernel by its support samples, and on a linear one by a factor."""
-    dense = KernelBank([("curve", Gaussian(0.3), [0, 1])])
+    dense = KernelBank(raw([("curve", Gaussian(0.3), [0, 1])]))
     dense.fit_stack(X)
-    factors = LowRankBank([("line", Linear(), [2, 3])]).fit(X)
+    factors = LowRankBank(raw([("line", Linear(), [2, 3])])).fit(X)
     weights = np.array([[0.0, 0.5], [0.0, 2.0]])
     dual = DualKernels(Numbered(dense, 1), RNG.normal(size=(2, 30)), weights)
     return dual, FactorKernels(factors, RNG.normal(size=(2, int(factors.offsets_[-1]))))
@@ -51,7 +52,7 @@ def test_kernels_of_both_kinds_add_up(parts):
 
 def test_an_estimator_predicts_by_both_kinds(parts):
     """`_scores` and `contributions` read nothing but `_fitted`."""
-    model = MKLRidge([("line", Linear(), [2, 3]), ("curve", Gaussian(0.3), [0, 1])]).fit(X, X[:, :2])
+    model = MKLRidge(raw([("line", Linear(), [2, 3]), ("curve", Gaussian(0.3), [0, 1])])).fit(X, X[:, :2])
     model._fitted = FittedKernels(list(parts), (2, 2))
     expected = model._fitted.scores(NEW) + model.intercept_
     np.testing.assert_allclose(model.predict(NEW), expected, rtol=1e-12)

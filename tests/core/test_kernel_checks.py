@@ -15,8 +15,6 @@ from sklearn.datasets import (
 )
 
 from multikernel import (
-    BayesianMKLClassifier,
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     KernelBank,
     LocalizedMKLClassifier,
@@ -24,14 +22,16 @@ from multikernel import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    NonstationaryClassifier,
-    PosteriorSVC,
     View,
     stack_kernels,
 )
+from multikernel.bayesian import BayesianMKLClassifier
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.core.kernel_checks import is_near_identity, remember, scale_gap, tell_of_kernels
 from multikernel.doctor import diagnose
 from multikernel.kernels import Chi2, Gaussian, Laplacian, Linear
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.soft_labels import PosteriorSVC
 from multikernel.views import KernelWarning
 from tests.shared_data import needs_shared_data, shared_data_folder
 

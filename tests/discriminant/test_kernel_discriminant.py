@@ -56,7 +56,7 @@ def objective(stack, y, model, joint):
 def test_three_classes_of_wine(reg, value):
     Ks, y = problems.wine()
     stack = stack_kernels(list(Ks))
-    model = KernelDiscriminantClassifier("precomputed", reg=reg).fit(stack, y)
+    model = KernelDiscriminantClassifier("precomputed", reg=reg, tol=1e-8).fit(stack, y)
     assert model.objective_ == pytest.approx(value, rel=1e-7)
     assert model.objective_ == pytest.approx(objective(stack, y, model, reg == "learn"), rel=1e-6)
     assert model.status_ == "optimal"
@@ -88,7 +88,8 @@ def test_a_near_identity_kernel_is_the_regularisation():
     X, y, X_test, _ = cancer()
     train, test = gaussians(X, X), gaussians(X_test, X)
     learned, fixed = (
-        KernelDiscriminantClassifier("precomputed", reg=reg).fit(train, y) for reg in ("learn", 1e-8)
+        KernelDiscriminantClassifier("precomputed", reg=reg, tol=1e-8).fit(train, y)
+        for reg in ("learn", 1e-8)
     )
     assert learned.reg_ == pytest.approx(1e-9 / 200, rel=1e-6)  # zero, but for what keeps it regular
     np.testing.assert_array_equal(learned.predict(test), fixed.predict(test))
@@ -118,7 +119,7 @@ def test_a_class_of_one_point_and_repeated_points():
     X = np.concatenate([X, X[:10]])
     y = np.concatenate([y, y[:10]])
     for reg in (1e-4, "learn"):
-        model = KernelDiscriminantClassifier(VIEWS, reg=reg).fit(X, y)
+        model = KernelDiscriminantClassifier(VIEWS, reg=reg, tol=1e-8).fit(X, y)
         assert model.dual_gap_ <= 1e-8
         assert model.predict(X[4:5])[0] == "c"
 

@@ -310,7 +310,7 @@ def _of_several_parts():
             [
                 View("mean", Gaussian(), columns=range(2), transforms="center"),
                 View("plain", Linear() + 0.5 * Polynomial(3) * Gaussian(0.1) ** 2, columns=slice(0, 2)),
-                ("masked", Laplacian(), np.array([True, False, True])),
+                ("masked", Laplacian(1.0), np.array([True, False, True])),
                 View("scaled", Linear(), None, ("center", "unit_diagonal", "unit_trace"), standardize=True),
             ]
         ),
@@ -319,7 +319,7 @@ def _of_several_parts():
                 View("exact", Linear(), [0, 1], "unit_trace", standardize=True),
                 View("landmarks", Gaussian(), [1, 2], ("center", "unit_diagonal"), rank=5),
                 View("pivots", Polynomial(2), None, approximation="cholesky", rank=4),
-                View("random", Laplacian(), [2], approximation="random_features", rank=6),
+                View("random", Laplacian(1.0), [2], approximation="random_features", rank=6),
             ],
             seed=2,
         ),
@@ -352,7 +352,15 @@ def _on_other_tables():
     on_network = [Diffusion(RING), RegularizedLaplacian(RING, 2.0), RandomWalk(RING, 0.3)]
     by_node = [View(f"node{k}", kernel, "node") for k, kernel in enumerate(on_network)]
     gaps = [("one", Gaussian(0.3), [0, 1]), ("two", Linear(), [2, 3])]
-    plain = [Chi2(), Cosine(), Laplacian(), Polynomial(2), Sigmoid(0.1, 0.0), Tanimoto(), Gaussian(scale=2.0)]
+    plain = [
+        Chi2(1.0),
+        Cosine(),
+        Laplacian(1.0),
+        Polynomial(2),
+        Sigmoid(0.1, 0.0),
+        Tanimoto(),
+        Gaussian(scale=2.0),
+    ]
     square = np.array(_numbers(N))
     numbers = {
         "sparse": (MKLClassifier(TWO), "sparse"),

@@ -36,7 +36,6 @@ CASES = [
     (Gaussian(gamma=0.3), lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.3)),
     (Gaussian(gamma=3e5), lambda A, B: np.exp(-3e5 * ((A[:, None] - B[None]) ** 2).sum(-1))),
     (Gaussian(s=1.7), lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / 1.7**2)),
-    (Gaussian(sigma=0.8), lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / (2 * 0.8))),
     (Laplacian(gamma=0.4), lambda A, B: np.exp(-0.4 * np.abs(A[:, None] - B[None]).sum(-1))),
     (Sigmoid(gamma=0.2, coef0=-0.1), lambda A, B: np.tanh(0.2 * A @ B.T - 0.1)),
     (Cosine(), pairwise.cosine_similarity),
@@ -86,7 +85,7 @@ def test_a_gram_of_many_tiles_is_right_and_symmetric_bit_by_bit(kernel, formula,
 
 def test_gaussian_like_kernels_have_an_exact_unit_diagonal():
     shifted = X + 1e4
-    for kernel in (Gaussian(gamma=3.0), Laplacian(), Chi2(), Gaussian(gamma=1e9)):
+    for kernel in (Gaussian(gamma=3.0), Laplacian(1.0), Chi2(1.0), Gaussian(gamma=1e9)):
         assert np.array_equal(kernel(shifted).diagonal(), np.ones(len(X)))
 
 
@@ -162,6 +161,43 @@ def test_width_estimates_survive_duplicates_and_single_rows(estimate):
     assert Gaussian(estimate).fit([[2.0]]).gamma == 1.0
 
 
+@pytest.mark.parametrize(
+    ("kind", "distance"),
+    [
+        (Laplacian, lambda A: np.abs(A[:, None] - A).sum(-1)),
+        (Chi2, lambda A: -pairwise.additive_chi2_kernel(A)),
+    ],
+)
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_the_width_of_other_distances_is_their_own_median(kind, distance, size):
+    table = RNG.exponential(size=(60, 4)) * (RNG.random((60, 4)) < 0.7)
+    median = size * np.median(distance(table)[np.triu_indices(60, 1)])
+    assert kind().gamma == "median"
+    for form in (np.asarray, scipy.sparse.csr_matrix):
+        assert kind().fit(form(size * table)).gamma == pytest.approx(1.0 / median, rel=1e-10)
+        assert kind(scale=4.0).fit(form(size * table)).gamma == pytest.approx(0.25 / median, rel=1e-10)
+    mostly_equal = np.vstack([np.zeros((30, 2)), [[3.0, 4.0]]])
+    assert kind().fit(mostly_equal).gamma == pytest.approx(1 / 7.0)
+    assert kind().fit(np.ones((5, 2))).gamma == kind().fit([[2.0]]).gamma == 1.0
+    many = RNG.exponential(size=(1500, 2))
+    sample = many[np.unique(np.linspace(0, 1499, 512).astype(int))]
+    assert kind().fit(many).gamma == pytest.approx(kind().fit(sample).gamma, rel=1e-12)
+
+
+def test_a_number_takes_the_place_of_a_median_and_its_scale():
+    assert Laplacian(scale=2.0).set_params(gamma=0.5) == Laplacian(0.5)
+    assert Laplacian(0.5).set_params(gamma="median") == Laplacian()
+    assert Chi2(scale=2.0).set_params(gamma="median") == Chi2(scale=2.0)
+
+
+def test_sigma_is_a_standard_deviation_and_says_so():
+    with pytest.warns(FutureWarning, match=r"standard deviation.*equal gamma is 0\.125 now, and was 0\.25"):
+        kernel = Gaussian(sigma=2.0)
+    squares = ((Z[:, None] - X[None]) ** 2).sum(-1)
+    np.testing.assert_allclose(kernel(Z, X), np.exp(-squares / (2 * 2.0**2)), rtol=1e-12)
+    check_value(kernel)
+
+
 def test_scale_is_one_over_the_mean_squared_norm():
     fitted = Polynomial(2, gamma="scale").fit(Z)
     assert fitted.gamma == pytest.approx(1.0 / (Z**2).sum(axis=1).mean())
@@ -211,8 +247,12 @@ test_bad_parameters_and_rows_are_named = refused(
     (lambda: as_kernel(Gaussian), TypeError, r"got the class Gaussian. Write Gaussian\(\)"),
     (lambda: Linear()(X, np.ones((3, 2))), "X has 6 columns, but Z has 2"),
     (lambda: Cosine()(X, np.ones((3, 2))), "X has 6 columns, but Z has 2"),
-    (lambda: Chi2()(-Z), "Chi2 needs non-negative features; X holds -.* at row 0, column 0"),
-    (lambda: Chi2()(scipy.sparse.csr_matrix(-Z)), "X holds -.* at row 0, column 0"),
+    (lambda: Laplacian("nearest"), "Laplacian gamma must be a positive number or 'median'; got 'nearest'"),
+    (lambda: Chi2(1.0, scale=2.0), "Chi2 scale multiplies an estimated width; give it with gamma='median'"),
+    (lambda: Laplacian(scale=0.0), "Laplacian scale must be greater than 0; got 0.0"),
+    (lambda: Chi2().fit(-Z), "Chi2 needs non-negative features; X holds -.* at row 0, column 0"),
+    (lambda: Chi2(1.0)(-Z), "Chi2 needs non-negative features; X holds -.* at row 0, column 0"),
+    (lambda: Chi2(1.0)(scipy.sparse.csr_matrix(-Z)), "X holds -.* at row 0, column 0"),
     (lambda: Gaussian(1.0)([[1.0]], [[1.0], [np.nan]]), "Z holds NaN at row 1, column 0"),
     (lambda: Linear()(np.arange(3.0)), r"Reshape a single feature with X.reshape\(-1, 1\)"),
     (lambda: Linear()([[1e200]]), r"Linear\(\) is not finite in float64 on X.*Rescale the"),

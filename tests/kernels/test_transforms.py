@@ -16,12 +16,14 @@ from multikernel.kernels import (
     Sigmoid,
     UnitDiagonal,
     UnitTrace,
+    UnitVariance,
     as_transforms,
     center,
     repair_psd,
     smallest_eigenvalue,
     unit_diagonal,
     unit_trace,
+    unit_variance,
 )
 from tests.refusals import refused
 
@@ -31,7 +33,8 @@ K, K_TEST, DIAG_TEST = TRAIN @ TRAIN.T, TEST @ TRAIN.T, (TEST**2).sum(axis=1)
 SUPPORT = np.array([31, 2, 17])
 
 
-CHAINS = [chain for n in range(4) for chain in permutations(("center", "unit_diagonal", "unit_trace"), n)]
+STEPS = ("center", "unit_diagonal", "unit_trace", "unit_variance")
+CHAINS = [chain for n in range(4) for chain in permutations(STEPS, n)]
 
 
 def transformed(train, test, chain):
@@ -43,7 +46,8 @@ def transformed(train, test, chain):
         elif step == "unit_diagonal":
             train, test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (train, test))
         else:
-            factor = np.sqrt(len(train) / (train**2).sum())
+            origin = train.mean(axis=0) if step == "unit_variance" else 0.0
+            factor = np.sqrt(len(train) / ((train - origin) ** 2).sum())
             train, test = factor * train, factor * test
     return train, test
 
@@ -60,6 +64,26 @@ def test_transforms_are_those_of_the_features(steps):
     assert chain.needs_all_columns == ("center" in steps)
     if steps[-1:] == ("unit_diagonal",):
         assert np.array_equal(K_train.diagonal(), np.ones(40))
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e150])
+def test_a_unit_variance_is_one_whatever_the_size(size):
+    scaled = unit_variance(size * K)
+    assert scaled.diagonal().mean() - scaled.mean() == pytest.approx(1.0, rel=1e-12)
+    np.testing.assert_allclose(scaled, unit_variance(K), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "flat", [np.full((5, 5), 3.0), np.zeros((5, 5)), np.ones((1, 1)), -np.eye(4)], ids=["3", "0", "one", "-I"]
+)
+def test_a_kernel_without_variance_is_left_as_it_is(flat):
+    fitted, same = UnitVariance().fit_train(flat)
+    assert fitted.factor == 1.0 and np.array_equal(same, flat)
+
+
+def test_a_unit_variance_of_single_precision_is_measured_in_double():
+    single = (K + 1e4).astype(np.float32)
+    assert UnitVariance().fit(single).factor == pytest.approx(UnitVariance().fit(single.astype(float)).factor)
 
 
 SIGMOID = Sigmoid(gamma=0.4, coef0=-1.0)

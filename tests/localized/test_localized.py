@@ -15,6 +15,7 @@ from multikernel.localized.solver.learn import GatedObjective
 from tests.localized.localized_reference import classifier_values, plain_contributions, plain_gate
 from tests.localized.solver.gated_problems import GATES, largest_gap
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+from tests.raw import raw
 
 # strategy, whether the gate is shared, machines, gates (three classes)
 STRATEGIES = [("ovr", False, 3), ("ovr", True, 1), ("ovo", False, 3), ("ovo", True, 1), ("joint", False, 1)]
@@ -224,8 +225,8 @@ class TestCopies:
         def line(A, B):
             return A @ B.T
 
-        shared = LocalizedMKLClassifier([Linear(), Linear(), Linear()], C=5.0).fit(self.X, self.y)
-        apart = LocalizedMKLClassifier([Linear(), line, Linear()], C=5.0).fit(self.X, self.y)
+        shared = LocalizedMKLClassifier(raw([Linear(), Linear(), Linear()]), C=5.0).fit(self.X, self.y)
+        apart = LocalizedMKLClassifier(raw([Linear(), line, Linear()]), C=5.0).fit(self.X, self.y)
         assert shared.view_names_ == ["linear", "linear-2", "linear-3"]
         np.testing.assert_allclose(shared.gating_[0], apart.gating_[0], rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(

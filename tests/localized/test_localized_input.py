@@ -1,5 +1,7 @@
 """Localized models and their input: what the gate reads, weights, and what is refused with a remedy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +13,13 @@ from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLOneClass
 from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
 from tests.mkl.data import VIEWS, make_binary, make_table, plain_kernels
+from tests.raw import raw
 from tests.test_bad_input import refuses
 
 X, LABELS = make_binary(60)
 FRESH = make_table(20, seed=9)
 FRAME = pd.DataFrame(X, columns=["red", "green", "blue", "noise"])
-FRAME_VIEWS = [("signal", Gaussian(gamma=0.5), ["red", "green"]), ("line", Linear(), ["blue"])]
+FRAME_VIEWS = raw([("signal", Gaussian(gamma=0.5), ["red", "green"]), ("line", Linear(), ["blue"])])
 # Rounding parts two descents in the end: the same are their first steps, with machines solved to six digits.
 FIRST_STEPS = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 3}
 
@@ -66,12 +69,12 @@ class TestGatingFeatures:
         np.testing.assert_allclose(model.sample_kernel_weights(fresh), expected, rtol=1e-9)
 
     def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
-        views = [("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])]
+        views = raw([("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])])
         models = (LocalizedMKLClassifier(views, gating_features=w).fit(X, LABELS) for w in (None, [0, 1, 3]))
         np.testing.assert_array_equal(*(model.gating_[0] for model in models))
 
     def test_the_name_of_a_copy_stands_for_its_view(self):
-        views = [*VIEWS, ("again", VIEWS[1][1], VIEWS[1][2])]
+        views = [*VIEWS, replace(VIEWS[1], name="again")]
         model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)
         assert model.gating_[0].shape == (4, 2)
         expected = plain_gate("softmax", model.gating_[0], FRESH[:, [2]], X[:, [2]])
@@ -125,7 +128,7 @@ class TestGatingFeatures:
 
     def test_units_do_not_matter(self):
         """Standardised: metres or millimetres, with or without an offset."""
-        views = [("signal", Gaussian(gamma=0.5), [0, 1]), ("line", Linear(), [1])]
+        views = raw([("signal", Gaussian(gamma=0.5), [0, 1]), ("line", Linear(), [1])])
         parameters = {"gating_features": [2, 3], **FIRST_STEPS}
         plain = LocalizedMKLClassifier(views, **parameters).fit(X, LABELS)
         factor, offset = np.array([1.0, 1.0, 1e3, 1e-5]), np.array([0.0, 0.0, 50.0, -3.0])
@@ -153,7 +156,7 @@ class TestGatingFeatures:
         table[:, 1] += 5.0
         models = {}
         for make in (np.asarray, scipy.sparse.csr_matrix):
-            views = [("front", Linear(), [0, 1]), ("back", Linear(), [2, 3])]
+            views = raw([("front", Linear(), [0, 1]), ("back", Linear(), [2, 3])])
             model = LocalizedMKLClassifier(views, gating=gating, gating_features=wanted, tol=1e-2)
             models[make] = model.fit(make(table), LABELS)
         dense, sparse = models.values()

@@ -12,6 +12,7 @@ from multikernel.views import KernelWarning
 from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
 from tests.localized.solver.gated_problems import GATES, largest_gap, one_class_values, svr_values
 from tests.mkl.data import VIEWS, make_regression, make_table
+from tests.raw import raw
 
 
 class TestRegressor:
@@ -107,7 +108,7 @@ class TestRegressor:
 class TestOneClass:
     X = make_table(100)
     fresh = make_table(30, seed=9)
-    views = (("x", Gaussian(gamma=0.5), [0]), ("y", Gaussian(gamma=0.5), [1]))
+    views = raw([("x", Gaussian(gamma=0.5), [0]), ("y", Gaussian(gamma=0.5), [1])])
 
     def fit(self, **parameters):
         return LocalizedMKLOneClass(list(self.views), **{"nu": 0.2, "tol": 0.05, **parameters}).fit(self.X)
@@ -166,7 +167,7 @@ class TestOneClass:
         )
 
     def test_a_collapse_is_told(self):
-        views = [("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])]
+        views = raw([("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])])
         with pytest.warns(UserWarning, match=r"open for view 'wide' nearly everywhere.*collapsed") as told:
             model = LocalizedMKLOneClass(views, nu=0.2).fit(self.X)
         assert model.kernel_weights_[1] > 0.99
@@ -187,7 +188,7 @@ class TestOneClass:
         )
 
     def test_sigmoid_gates_name_the_views_they_are_open_for(self):
-        views = [*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])]
+        views = raw([*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])])
         with pytest.warns(UserWarning, match="open for views? '|of different scale") as told:
             model = LocalizedMKLOneClass(views, nu=0.2, gating="sigmoid", tol=1e-4).fit(self.X)
         [scales, gates] = told
@@ -200,6 +201,6 @@ class TestOneClass:
     def test_samples_on_all_sides_of_the_origin_are_no_class(self):
         """A linear kernel without bias cannot keep them from the origin: J = 0, and no certificate."""
         with pytest.warns(ConvergenceWarning, match=r"duality gap.*away from the origin"):
-            model = LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X)
+            model = LocalizedMKLOneClass(raw([Linear()]), nu=0.2).fit(self.X)
         assert abs(model.objective_) < 1e-12
-        LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X + 5.0)
+        LocalizedMKLOneClass(raw([Linear()]), nu=0.2).fit(self.X + 5.0)

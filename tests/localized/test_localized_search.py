@@ -16,6 +16,7 @@ from tests.localized.localized_reference import classifier_values
 from tests.localized.solver.gated_problems import largest_gap
 from tests.localized.test_localized import localized
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+from tests.raw import raw
 
 
 class TestSearch:
@@ -87,7 +88,7 @@ class TestSearch:
 
     def test_a_shut_gate_is_named_without_a_warning(self):
         """Sigmoid gates that ended at 0 or 1 are told, one by one."""
-        views = [VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)]
+        views = raw([VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)])
         model = LocalizedMKLClassifier(views, gating="sigmoid", gating_features=3, tol=1e-4)
         model.fit(self.X, self.y)
         ends = model.sample_kernel_weights(self.X)
@@ -141,7 +142,7 @@ class TestPruning:
             model = LocalizedMKLClassifier("precomputed", C=50.0, init_scale=0.5)
         else:
             (X, y), fresh = make_three(90), self.fresh
-            views = [*VIEWS, ("again", VIEWS[0][1], VIEWS[0][2])]
+            views = [*VIEWS, replace(VIEWS[0], name="again")]
             model = LocalizedMKLClassifier(
                 views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, multiclass="ovo"
             )

@@ -3,12 +3,15 @@
 import numpy as np
 
 from multikernel.kernels import Gaussian, Linear
+from tests.raw import raw
 
-VIEWS = [
-    ("signal", Gaussian(gamma=0.5), [0, 1]),
-    ("line", Linear(), [2]),
-    ("noise", Gaussian(gamma=0.5), [3]),
-]
+VIEWS = raw(
+    [
+        ("signal", Gaussian(gamma=0.5), [0, 1]),
+        ("line", Linear(), [2]),
+        ("noise", Gaussian(gamma=0.5), [3]),
+    ]
+)
 
 
 def plain_kernels(A, B):

@@ -8,8 +8,9 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian
 from tests.mkl.data import make_binary, make_regression, make_table, make_three
+from tests.raw import raw
 
-ONE = [("all", Gaussian(gamma=0.3))]
+ONE = raw([("all", Gaussian(gamma=0.3))])
 NEW = make_table(40, seed=99)
 TIGHT = {"tol": 1e-9}
 

@@ -2,6 +2,7 @@
 
 import io
 from contextlib import redirect_stderr
+from dataclasses import replace
 from types import MappingProxyType
 
 import matplotlib
@@ -235,7 +236,7 @@ def test_precomputed_stacks_are_sliced_in_rows_and_columns(path):
 def test_frames_and_pipelines(path):
     X, y = make_binary()
     frame = pd.DataFrame(X, columns=list("pqrs"), index=np.arange(len(y))[::-1])
-    views = [(name, kernel, ["pqrs"[c] for c in columns]) for name, kernel, columns in VIEWS]
+    views = [replace(view, columns=["pqrs"[c] for c in view.columns]) for view in VIEWS]
     model = make_pipeline(StandardScaler().set_output(transform="pandas"), MKLClassifier(views, C=2.0))
     found = cost_path(model, frame, pd.Series(y), {"signal": 4.0, "noise": 1.5}, exponents=[1.0], cv=4)
     by_hand = clone(model).set_params(mklclassifier__costs=RELATIVE)

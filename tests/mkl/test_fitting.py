@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian, Linear
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three, plain_kernels
+from tests.raw import raw
 
 NEW = make_table(25, seed=99)
 FAMILY = [
@@ -89,7 +90,7 @@ def test_the_learned_C_shares_the_budget_of_the_weights():
     # of features that tell nothing the kernel gets no weight, and the model is a constant
     rng = np.random.default_rng(0)
     X, y = 1e-6 * rng.normal(size=(30, 2)), rng.integers(0, 2, size=30)
-    model = MKLClassifier(Gaussian(gamma=1.0), C="learn", loss="squared_hinge").fit(X, y)
+    model = MKLClassifier(raw(Gaussian(gamma=1.0)), C="learn", loss="squared_hinge").fit(X, y)
     assert model.kernel_weights_.tolist() == [0.0] and model.C_.tolist() == [1.0]
     assert model.total_cost_ == 0.0
     np.testing.assert_array_equal(model.decision_function(X), np.repeat(model.intercept_, 30))
@@ -100,7 +101,7 @@ def test_hard_margin_of_several_classes_reaches_margin_one():
     X, y = make_three(60)
     for multiclass in ("ovr", "ovo", "shared"):
         model = MKLClassifier(
-            [("a", Gaussian(gamma=2.0)), ("b", Linear())], C=np.inf, multiclass=multiclass, tol=1e-6
+            raw([("a", Gaussian(gamma=2.0)), ("b", Linear())]), C=np.inf, multiclass=multiclass, tol=1e-6
         ).fit(X, y)
         scores = model.contributions(X).sum(axis=-1) + model.intercept_
         for column, name in enumerate(model.machine_names_):

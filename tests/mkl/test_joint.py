@@ -12,6 +12,7 @@ from multikernel import MKLClassifier
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.kernels import Gaussian
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+from tests.raw import raw
 
 NEW = make_table(25, seed=99)
 Joint = partial(MKLClassifier, multiclass="joint")
@@ -55,7 +56,7 @@ def test_learned_weights_are_certified_from_outside():
 
 def test_two_classes_are_the_binary_machine():
     X, y = make_binary()
-    model = Joint(Gaussian(gamma=0.5), C=2.0, tol=1e-7).fit(X, y)
+    model = Joint(raw(Gaussian(gamma=0.5)), C=2.0, tol=1e-7).fit(X, y)
     svc = SVC(C=2.0, gamma=0.5, tol=1e-7).fit(X, y)
     np.testing.assert_allclose(model.decision_function(NEW), svc.decision_function(NEW), atol=1e-4)
     K = Gaussian(gamma=0.5)(X, X)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from multikernel import (
-    BayesianMKLClassifier,
     CombinedKernelClassifier,
     KernelBank,
     LocalizedMKLClassifier,
@@ -18,6 +17,7 @@ from multikernel import (
     load_model,
     save_model,
 )
+from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass, SquaredError
 from multikernel.core.weights.learn import learn_weights

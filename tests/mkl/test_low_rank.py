@@ -19,6 +19,7 @@ from multikernel.mkl.low_rank import FactorRequest, LowRankWarning
 from multikernel.rows import LocalRows
 from multikernel.rows.tables import rows_unlike
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three
+from tests.raw import raw
 from tests.stored import stored
 
 NEW = make_table(25, seed=99)
@@ -91,7 +92,7 @@ SAME = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 10, axis=0)
     ids=["corners", "repeated", "contradictory labels", "values"],
 )
 def test_the_bounds_meet_where_the_best_function_is_a_constant(estimator, X, y, value):
-    model = on_factors(estimator, kernels=[Linear()]).fit(X, y)
+    model = on_factors(estimator, kernels=raw([Linear()])).fit(X, y)
     assert model.status_ == "optimal" and model.dual_gap_ <= 1e-12
     assert model.objective_ == pytest.approx(value)
 
@@ -153,7 +154,7 @@ def test_blocks_and_where_factors_are_kept_change_nothing(monkeypatch, place):
 
 # ---------------------------------------------------------------------- reference rows
 RARE = [33, 151, 160, 299]
-RARE_VIEWS = [("common", Gaussian(0.5), [0, 1]), ("rare", Linear(), [2]), ("same", Gaussian(1.0), [3])]
+RARE_VIEWS = raw([("common", Gaussian(0.5), [0, 1]), ("rare", Linear(), [2]), ("same", Gaussian(1.0), [3])])
 
 
 @pytest.fixture
@@ -208,13 +209,13 @@ def test_rows_unlike_one_of_them():
     words = [["a"], ["b", "c"], ["a"]]
     assert rows_unlike(words, words[:1]).tolist() == [1]
     X = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0]])
-    for raw in (X, X[:, 0], scipy.sparse.coo_matrix(X), pd.DataFrame(X), pd.Series(X[:, 1])):
-        one = raw.tocsr()[:1] if scipy.sparse.issparse(raw) else raw[:1]
-        assert rows_unlike(raw, one).tolist() == [2]
+    for table in (X, X[:, 0], scipy.sparse.coo_matrix(X), pd.DataFrame(X), pd.Series(X[:, 1])):
+        one = table.tocsr()[:1] if scipy.sparse.issparse(table) else table[:1]
+        assert rows_unlike(table, one).tolist() == [2]
 
 
 # ---------------------------------------------------------------------- ranks by trace error
-MANY = [View("near", Gaussian(gamma=2.0), [0, 1]), View("far", Laplacian(0.3), [2, 3], rank=15)]
+MANY = raw([View("near", Gaussian(gamma=2.0), [0, 1]), View("far", Laplacian(0.3), [2, 3], rank=15)])
 
 
 def test_an_error_that_is_asked_for_holds_over_all_rows(few_references):
@@ -246,7 +247,7 @@ def test_an_error_that_is_not_reached_is_said(few_references, monkeypatch, rank,
 def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
     fits, fitted = [], FactorRequest._fitted
     monkeypatch.setattr(FactorRequest, "_fitted", lambda *given: fits.append(1) or fitted(*given))
-    views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
+    views = raw([View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]])
     with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
         MKLClassifier(KernelBank(views, gram="low_rank", rank=0.01)).fit(*make_binary(500))
     assert len(fits) == 1

@@ -1,5 +1,7 @@
 """Fits and predictions on dask collections: those of one process; errors name the chunk."""
 
+from dataclasses import replace
+
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -91,7 +93,7 @@ def test_frames_with_partitions_of_unknown_size():
     X, y = make_three(200)
     frame = pd.DataFrame(X, columns=COLUMNS).assign(label=y)
     parts = dd.from_pandas(frame, npartitions=4)
-    views = [(name, kernel, [COLUMNS[c] for c in columns]) for name, kernel, columns in VIEWS]
+    views = [replace(view, columns=[COLUMNS[c] for c in view.columns]) for view in VIEWS]
     estimator = MKLClassifier(KernelBank(views, gram="low_rank", rank=25))
     here = clone(estimator).fit(frame[COLUMNS], y)
     there = clone(estimator).fit(parts[COLUMNS], parts["label"])

@@ -14,6 +14,7 @@ from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.views.low_rank import view as choice
 from multikernel.views.memory import readable_size
 from tests.mkl.data import VIEWS, make_binary, make_regression, plain_kernels
+from tests.raw import raw
 from tests.stored import stored
 
 X, Y = make_binary(80)
@@ -52,7 +53,7 @@ def test_the_stated_size_is_ten_thousand_rows():
     rows = np.random.default_rng(0).normal(size=(10_001, 2))
     assert choice.LARGEST_DENSE == 10_000
     with pytest.warns(LowRankWarning, match=r"About 10 000 rows") as caught:
-        model = MKLRidge([Gaussian(0.1)]).fit(rows, rows[:, 0])
+        model = MKLRidge(raw([Gaussian(0.1)])).fit(rows, rows[:, 0])
     taken = 8 * 10_001 * int(model.approximation_["rank"].iloc[0])  # how many pivots count hangs on rounding
     assert f"rows, {readable_size(taken)} instead of 763.1 MiB" in str(caught[0].message)
     assert model.gram_ == "low_rank" and model.score(rows, rows[:, 0]) > 0.99
@@ -78,7 +79,7 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
 
 
 def test_factors_that_hold_little_or_cost_more_than_the_stack_are_said_to(monkeypatch):
-    narrow = [View("narrow", Gaussian(500.0), [0, 1]), *VIEWS]
+    narrow = raw([View("narrow", Gaussian(500.0), [0, 1]), *VIEWS])
     said = r"Raise rank, or use wider kernels, for view 'narrow' \(relative trace error up to 0\.\d+, see"
     with pytest.warns(LowRankWarning, match=said) as caught:
         MKLClassifier(KernelBank(narrow, gram="low_rank", rank=30)).fit(X, Y)

@@ -1,6 +1,7 @@
 """Estimators on samples that lack views: at fit, at prediction, and by how much accuracy falls."""
 
 import warnings
+from dataclasses import replace
 
 import cvxpy as cp
 import dask.array
@@ -16,10 +17,11 @@ from multikernel.inspection import evaluate
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_markdown, summarize
+from tests.raw import raw
 from tests.stored import stored
 
 COLUMNS = {"one": [0, 1], "two": [2, 3], "three": [4, 5]}
-VIEWS = [(name, Gaussian(gamma=0.3), columns) for name, columns in COLUMNS.items()]
+VIEWS = raw([(name, Gaussian(gamma=0.3), columns) for name, columns in COLUMNS.items()])
 WAYS = ("renormalize", "absent", "mean", "complete")
 everyway = pytest.mark.parametrize("missing", WAYS)
 
@@ -119,7 +121,7 @@ def test_renormalized_kernels_are_those_of_the_definition():
     has_new = ~np.isnan(new[:, [0, 2, 4]])
     c_new = np.sqrt(np.minimum(mu.sum() / (has_new @ mu), 3.0 / has_new.sum(axis=1)))
     K, K_new = np.zeros((60, 60)), np.zeros((30, 60))
-    for m, (_, kernel, columns) in enumerate(VIEWS):
+    for m, (kernel, columns) in enumerate((view.kernel, view.columns) for view in VIEWS):
         K += mu[m] * np.nan_to_num(kernel(np.nan_to_num(X[:, columns]))) * np.outer(has[:, m], has[:, m])
         both = np.outer(has_new[:, m], has[:, m])
         K_new += mu[m] * kernel(NEW[:, columns], X[:, columns]) * both
@@ -145,7 +147,7 @@ def test_absent_kernels_are_the_margin_of_each_sample_in_its_own_views(norm):
     has[:, 0] |= ~has.any(axis=1)
     has[0] = True
     y = np.where(labels == "same", 1.0, -1.0)
-    views = [(name, Linear(), columns) for name, columns in COLUMNS.items()]
+    views = raw([(name, Linear(), columns) for name, columns in COLUMNS.items()])
     model = MKLClassifier(KernelBank(views, missing="absent"), C=C, norm=norm, tol=1e-8).fit(
         without(X, has), labels
     )
@@ -178,7 +180,7 @@ def test_absent_kernels_need_one_whole_sample():
 def test_a_sample_that_lacks_views_without_weight_lacks_nothing(missing):
     rng = np.random.default_rng(3)
     table = np.column_stack([X[:, :2], 0.1 * rng.normal(size=(60, 2))])
-    views = [("good", Gaussian(gamma=0.3), [0, 1]), ("noise", Linear(), [2, 3])]
+    views = raw([("good", Gaussian(gamma=0.3), [0, 1]), ("noise", Linear(), [2, 3])])
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, 0)
     model = MKLClassifier(KernelBank(views, missing=missing)).fit(table, y)
     assert model.kernel_weights_.tolist() == [1.0, 0.0]
@@ -220,12 +222,12 @@ def test_by_how_much_accuracy_falls():
 @everyway
 def test_ready_made_kernels_frames_and_folds(missing):
     has = ~np.isnan(GAPPY[:, [0, 2, 4]])
-    stack = stack_kernels([kernel(X[:, columns]) for _, kernel, columns in VIEWS])
+    stack = stack_kernels([view.kernel(X[:, view.columns]) for view in VIEWS])
     for m in range(3):
         stack[~has[:, m], :, m] = stack[:, ~has[:, m], m] = np.nan
     ready = MKLClassifier(KernelBank("precomputed", missing=missing), norm=2.0, tol=1e-6).fit(stack, LABELS)
     frame = pd.DataFrame(GAPPY, columns=list("abcdef"))
-    names = [(name, kernel, [list("abcdef")[c] for c in columns]) for name, kernel, columns in VIEWS]
+    names = [replace(view, columns=[list("abcdef")[c] for c in view.columns]) for view in VIEWS]
     named = MKLClassifier(KernelBank(names, missing=missing), norm=2.0, tol=1e-6).fit(frame, LABELS)
     np.testing.assert_allclose(ready.kernel_weights_, named.kernel_weights_, atol=2e-3)
     np.testing.assert_allclose(ready.decision_function(stack), named.decision_function(frame), atol=2e-3)
@@ -253,7 +255,7 @@ def test_objects_are_missing_where_they_are_none_and_tags_say_what_may_be():
     words = np.where(LABELS == "same", "abcd", "cdef").astype(object)
     frame = pd.DataFrame({"x": X[:, 0], "word": words})
     frame.loc[::5, "word"] = None
-    views = [("x", Linear(), ["x"]), ("word", overlap, "word")]
+    views = raw([("x", Linear(), ["x"]), ("word", overlap, "word")])
     model = MKLClassifier(KernelBank(views, missing="complete")).fit(frame, LABELS)
     told = frame["word"].notna().to_numpy()
     assert model.score(frame[told], LABELS[told]) == 1.0 and model.kernel_weights_[1] > 0.5

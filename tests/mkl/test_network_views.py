@@ -14,6 +14,7 @@ from multikernel.kernels import Diffusion, Gaussian, Network, Precomputed, Rando
 from multikernel.kernels.networks import kernels as network_kernels
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import LowRankBank
+from tests.raw import raw
 
 N = 60
 
@@ -96,7 +97,7 @@ def test_factors_stand_for_a_network(small, monkeypatch):
     kernel = Diffusion(NETWORK, 2.0)
     for approximation in ("nystroem", "cholesky"):
         view = View("heat", kernel, "protein", approximation=approximation, rank=40)
-        Z = LowRankBank([view]).fit(TABLE).transform(TABLE)
+        Z = LowRankBank(raw(view)).fit(TABLE).transform(TABLE)
         np.testing.assert_allclose(Z @ Z.T, kernel(TABLE["protein"]), atol=1e-6)
 
 

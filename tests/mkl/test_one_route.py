@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, compare, cost_path, evaluate
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, compare, evaluate
 from multikernel.io import tables
-from multikernel.mkl import classifier, weight_path
+from multikernel.mkl import classifier, cost_path, weight_path
 from multikernel.mkl.low_rank import LowRankWarning, settle_route
 from multikernel.views.low_rank import most_dense_folds
 from multikernel.views.low_rank import view as choice

@@ -10,6 +10,7 @@ from multikernel import KernelBank, MKLClassifier, MKLRidge
 from multikernel._validation import is_indefinite
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import KernelWarning
+from tests.raw import raw
 
 
 def noisy_binary(n=80, seed=0):
@@ -18,7 +19,7 @@ def noisy_binary(n=80, seed=0):
     return X, np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1, -1)
 
 
-VIEWS = [("a", Gaussian(gamma=0.5), [0]), ("b", Gaussian(gamma=0.5), [1, 2, 3])]
+VIEWS = raw([("a", Gaussian(gamma=0.5), [0]), ("b", Gaussian(gamma=0.5), [1, 2, 3])])
 
 
 @pytest.mark.parametrize("p", [1.02, 1.05, 1.2, 1.5])
@@ -52,7 +53,7 @@ def test_a_hard_margin_does_not_mind_where_the_origin_is(offset):
     X = rng.normal(size=(100, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
     X[:, 0] += 0.3 * y
-    model = MKLClassifier([("year", Linear(), [0]), ("x", Gaussian(gamma=1.0), [1])], C=np.inf)
+    model = MKLClassifier(raw([("year", Linear(), [0]), ("x", Gaussian(gamma=1.0), [1])]), C=np.inf)
     with pytest.warns(KernelWarning, match="of different scale") if offset else nullcontext():
         model.fit(X + [offset, 0.0], y)
     assert model.objective_ == pytest.approx(4.6619, rel=1e-3)
@@ -61,7 +62,7 @@ def test_a_hard_margin_does_not_mind_where_the_origin_is(offset):
 def test_the_callback_sees_the_objective_in_the_units_of_the_model():
     X, y = noisy_binary()
     seen = []
-    views = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3])]
+    views = raw([("a", Linear(), [0, 1]), ("b", Linear(), [2, 3])])
     model = MKLClassifier(views, callback=lambda entry: bool(seen.append(entry))).fit(3 * X, y)
     beta = np.zeros(len(y))
     beta[model.support_] = model.dual_coef_[0]

@@ -14,8 +14,9 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver.mixtures import MODES
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.raw import raw
 
-PIECES = [("line", Linear()), ("parabola", Polynomial(2))]
+PIECES = raw([("line", Linear()), ("parabola", Polynomial(2))])
 
 EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
@@ -162,7 +163,7 @@ def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point():
 def test_one_kernel_is_the_svm_with_twice_the_c(method, kernel, C):
     X, y = make_binary(60)
     X_new, _ = make_binary(40, seed=9)
-    model = NonstationaryClassifier([kernel], C=C, method=method).fit(X, y)
+    model = NonstationaryClassifier(raw([kernel]), C=C, method=method).fit(X, y)
     K, signs = kernel(X), np.where(y == "yes", 1.0, -1.0)
     machine = solve_machine(K, Hinge(signs, np.full(60, 2.0 * C)), tol=1e-11)
     exact = kernel(X_new, X) @ machine.dual + machine.intercept
@@ -180,7 +181,7 @@ def test_one_kernel_is_the_svm_with_twice_the_c(method, kernel, C):
 )
 def test_where_a_kernel_repeats_starts_decide(method, width, winner):
     X, y = make_interleaved(40, width=width, random_state=0)
-    views = [("a", Linear()), ("b", Linear())]
+    views = raw([("a", Linear()), ("b", Linear())])
     twins = NonstationaryClassifier(views, method=method, random_state=0).fit(X, y)
     values = twins.start_objectives_[0]
     assert values.size == 8 and values.min() == twins.objective_
@@ -188,7 +189,7 @@ def test_where_a_kernel_repeats_starts_decide(method, width, winner):
     assert best.pop(winner) == twins.objective_ < 0.1 * min(best.values())
     assert {entry["start"] for entry in twins.history_} == {int(values.argmin())}
     margin = 1.0 + (np.log(2.0) if method == "qp" else 0.0)
-    svm = NonstationaryClassifier([Linear()], method=method, margin=margin).fit(X, y)
+    svm = NonstationaryClassifier(raw([Linear()]), method=method, margin=margin).fit(X, y)
     assert twins.score(X, y) == 1.0 and svm.score(X, y) <= 0.75
     again = NonstationaryClassifier(views, method=method, random_state=0).fit(X, y)
     np.testing.assert_array_equal(again.dual_coef_, twins.dual_coef_)
@@ -230,7 +231,7 @@ def test_the_hard_margin_is_the_limit_of_the_soft_one(method):
 
 def test_the_hard_margin_of_one_kernel_is_that_of_the_svm():
     X, y = make_binary(40, seed=4)
-    model = NonstationaryClassifier([Gaussian(gamma=1.0)], C=np.inf).fit(X, y)
+    model = NonstationaryClassifier(raw(Gaussian(gamma=1.0)), C=np.inf).fit(X, y)
     svm = SVC(C=1e8, kernel="precomputed", tol=1e-9).fit(Gaussian(gamma=1.0)(X), y)
     expected = svm.decision_function(Gaussian(gamma=1.0)(X))
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
@@ -275,7 +276,7 @@ def test_calibrated_probabilities_are_better_where_classes_overlap():
     rng = np.random.default_rng(0)
     X, X_new = rng.normal(size=(80, 2)), rng.normal(size=(1000, 2))
     y, y_new = ((A[:, 0] > 0.0) ^ (rng.random(len(A)) < 0.2) for A in (X, X_new))
-    views = [Linear(), Gaussian(gamma=5.0)]
+    views = raw([Linear(), Gaussian(gamma=5.0)])
     plain = NonstationaryClassifier(views, C=100.0).fit(X, y)
     calibrated = NonstationaryClassifier(views, C=100.0, probability=True).fit(X, y)
     np.testing.assert_array_equal(calibrated.decision_function(X_new), plain.decision_function(X_new))

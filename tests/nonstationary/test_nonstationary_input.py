@@ -15,9 +15,10 @@ from multikernel.nonstationary.solver.mixtures import MODES
 from multikernel.views import View
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.raw import raw
 from tests.test_bad_input import refuses
 
-UNIT_VIEWS = [View(name, kernel, columns, transforms=("unit_diagonal",)) for name, kernel, columns in VIEWS]
+UNIT_VIEWS = [replace(view, normalize="diagonal") for view in VIEWS]
 
 EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
@@ -50,7 +51,7 @@ def test_ready_made_kernels_of_varying_diagonal_warn_at_fit_and_are_refused_at_p
         model = NonstationaryClassifier("precomputed", tol=1e-6, max_iter=300).fit(K, y)
     table = NonstationaryClassifier(VIEWS, tol=1e-6, max_iter=300).fit(X, y)
     assert model.objective_ == pytest.approx(table.objective_, rel=1e-6)
-    for method in (model.predict, model.decision_function, model.kernel_weights, model.predict_proba):
+    for method in (model.predict, model.decision_function, model.mixture_weights, model.predict_proba):
         with refuses("predictions need k(x, x)", "Divide each kernel", "sqrt(k(x, x) k(z, z))"):
             method(K)
 
@@ -59,7 +60,7 @@ def test_one_ready_made_kernel_may_vary_on_its_diagonal():
     X, y = make_binary(40)
     X_new, _ = make_binary(20, seed=8)
     model = NonstationaryClassifier("precomputed").fit((X @ X.T)[:, :, None], y)
-    table = NonstationaryClassifier([Linear()]).fit(X, y)
+    table = NonstationaryClassifier(raw(Linear())).fit(X, y)
     scores = model.decision_function((X_new @ X.T)[:, :, None])
     np.testing.assert_allclose(scores, table.decision_function(X_new), atol=1e-5)
 
@@ -109,7 +110,11 @@ class Counted(Linear):
 
 def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again():
     X, y = make_binary(40)
-    views = [UNIT_VIEWS[0], View("line", Counted(), [2], transforms=("unit_diagonal",)), UNIT_VIEWS[2]]
+    views = [
+        UNIT_VIEWS[0],
+        View("line", Counted(), [2], standardize=False, normalize="diagonal"),
+        UNIT_VIEWS[2],
+    ]
     model = NonstationaryClassifier(views, method="hard").fit(X, y)
     assert np.isneginf(model.offsets_[0, :, 1]).all()
     assert not model.dual_coef_[0, :, 1].any() and model.kernel_weights_[1] == 0.0
@@ -169,7 +174,7 @@ def test_smo_that_stalls_leaves_the_problem_to_the_interior_point_and_says_so(mo
 
 
 def test_smo_refuses_the_mode_that_it_cannot_solve():
-    with refuses('solver="smo"', 'method="full"', 'Use solver="ipm"'):
+    with refuses('solver="smo"', 'got "full"', 'Use solver="ipm"'):
         NonstationaryClassifier(VIEWS, method="full", solver="smo").fit(*make_binary(20))
 
 
@@ -220,7 +225,7 @@ def test_margins_that_are_met_without_any_sample(method):
     y = np.where(np.arange(30) % 2 == 0, "up", "down")
     small, large = (scale * rng.choice([-1, 1], 30) * rng.uniform(0.9, 1.1, 30) for scale in (0.3, 3.0))
     X = np.column_stack([np.where(y == "up", small, large), np.where(y == "up", large, small)])
-    views = [("a", Linear(), [0]), ("b", Linear(), [1])]
+    views = raw([("a", Linear(), [0]), ("b", Linear(), [1])])
     with pytest.warns(UserWarning, match="mixtures for class 'up' use no sample.*Raise margin"):
         model = NonstationaryClassifier(views, method=method).fit(X, y)
     assert model.support_.size == 0 and model.objective_ == 0.0 and model.status_ == "optimal"
@@ -248,7 +253,7 @@ def test_posteriors_that_are_zero_or_one(method):
     X = rng.normal(size=(24, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 8, axis=0)
     y = np.arange(24) % 2 == 0
     X[y] += 1.5
-    views = [Linear(), ("x", Linear(), [0]), Gaussian(gamma=1.0)]
+    views = raw([Linear(), ("x", Linear(), [0]), Gaussian(gamma=1.0)])
     model = NonstationaryClassifier(views, C=1e3, method=method, n_init=4).fit(X, y)
     assert model.status_ == "optimal" and model.score(X, y) == 1.0
     for weights in model.mixture_weights(X):
@@ -257,7 +262,7 @@ def test_posteriors_that_are_zero_or_one(method):
 
 # --- edges: small prices, kernels of different size, saddles ------------------------------------------------
 
-KERNELS = [Gaussian(), Linear(), Polynomial(degree=2)]
+KERNELS = raw([Gaussian(), Linear(), Polynomial(degree=2)])
 
 
 def make_curved(n=60, seed=0):
@@ -278,7 +283,7 @@ def test_mixtures_that_are_worse_than_none_are_told():
     X, y = make_curved()
     said = "worse than mixtures that say the same of every sample.*unit diagonal"
     with pytest.warns(UserWarning, match=said):
-        NonstationaryClassifier([Gaussian(), Polynomial(degree=2)]).fit(1e7 * X, y)
+        NonstationaryClassifier(raw([Gaussian(), Polynomial(degree=2)])).fit(1e7 * X, y)
 
 
 def test_a_gap_that_still_grows_is_no_end():
@@ -297,7 +302,7 @@ def test_the_hard_margin_of_classes_that_nearly_touch():
     x = np.linspace(0.0, 1.0, 10)
     X = np.concatenate([-1e-4 - x, 1e-4 + x])[:, None]
     y = np.repeat([0, 1], 10)
-    model = NonstationaryClassifier([Linear(), Polynomial(degree=3)], C=np.inf).fit(X, y)
+    model = NonstationaryClassifier(raw([Linear(), Polynomial(degree=3)]), C=np.inf).fit(X, y)
     assert model.score(X, y) == 1.0
     assert (np.where(y == 1, 1, -1) * model.decision_function(X)).min() >= 1.0 - 1e-4
 
@@ -305,7 +310,7 @@ def test_the_hard_margin_of_classes_that_nearly_touch():
 def test_the_hard_margin_beside_a_kernel_of_another_size():
     X, _ = make_curved()
     y = X[:, 0] > 0
-    model = NonstationaryClassifier([Linear(), Polynomial(degree=3)], C=np.inf).fit(1e-5 * X, y)
+    model = NonstationaryClassifier(raw([Linear(), Polynomial(degree=3)]), C=np.inf).fit(1e-5 * X, y)
     assert model.score(1e-5 * X, y) == 1.0
 
 

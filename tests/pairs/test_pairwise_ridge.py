@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from multikernel import KernelBank, MKLRidge
 from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed, Spectrum
 from multikernel.pairs import PairSplit, PairwiseRidge
+from tests.raw import raw
 
 EXACT = {"weights": "uniform", "tol": 1e-22}
 
@@ -98,9 +99,9 @@ def features(seed=0):
 def test_features_side_by_side_and_new_objects():
     X, y = features()
     kernel = Kronecker(Gaussian(gamma=0.5), Linear() + Polynomial(2), split=2)
-    model = PairwiseRidge(Gaussian(gamma=0.5), [Linear(), Polynomial(2)], split=2, alpha=0.1, **EXACT).fit(
-        X, y
-    )
+    model = PairwiseRidge(
+        raw(Gaussian(gamma=0.5)), raw([Linear(), Polynomial(2)]), split=2, alpha=0.1, **EXACT
+    ).fit(X, y)
     judge = KernelRidge(kernel="precomputed", alpha=0.2).fit(kernel(X), y)  # the right side is a mean of two
     fresh = features(5)[0]
     np.testing.assert_allclose(model.predict(fresh), judge.predict(kernel(fresh, X)), atol=1e-7)
@@ -260,7 +261,7 @@ def test_the_kernel_that_made_the_values_gets_the_weight(form):
 def test_right_objects_that_have_nothing_in_common_leave_multiple_kernel_ridge(n_right):
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = X[:, 0] + 0.2 * np.random.default_rng(1).normal(size=30)
-    kernels = [("first", Linear(), [0]), ("second", Gaussian(1.0), [1])]
+    kernels = raw([("first", Linear(), [0]), ("second", Gaussian(1.0), [1])])
     pairs = np.vstack([np.column_stack([X, np.full(30, right)]) for right in range(n_right)])
     model = PairwiseRidge(kernels, Precomputed(np.eye(n_right)), split=2, alpha=0.7, tol=1e-9)
     model.fit(pairs, np.tile(y, n_right))

@@ -110,7 +110,7 @@ def test_kernels_reach_methods_with_one_kernel_or_none():
     assert get_method("knn").make("classes", "precomputed").kernels == "precomputed"
     assert get_method("knn").make("classes", Linear(), psd="clip").kernels.kernels.kernel == Linear()
     assert get_method("mkl").make("classes", [view]).kernels == [view]
-    assert get_method("projection").make("values", "gaussian").kernel == "gaussian"
+    assert get_method("projection").make("values", "gaussian").kernels == "gaussian"
     with pytest.raises(ValueError, match="spectral learns with one kernel; got 2: linear, gaussian"):
         get_method("spectral").make("classes", [Linear(), Gaussian()])
     with pytest.raises(ValueError, match="projection learns the columns of its kernel itself"):
@@ -120,5 +120,5 @@ def test_kernels_reach_methods_with_one_kernel_or_none():
         get_method("pairs").make("values", [Linear()])
     stored = get_method("pairs").make("values", left=Linear(), right=Gaussian(), psd="clip")
     assert (stored.left.psd, stored.right.psd, stored.right.kernels) == ("clip", "clip", Gaussian())
-    with pytest.raises(ValueError, match="give projection its kernel once"):
+    with pytest.raises(ValueError, match="its name is 'kernels'"):
         get_method("projection").make("values", "gaussian", kernel="linear")

@@ -13,6 +13,7 @@ import multikernel as mk
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import GeneralMKL, KLDivergence, MarginMKL
+from tests.raw import raw
 
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
@@ -160,7 +161,7 @@ def test_a_pipeline_and_a_search_are_reported_by_the_model_in_them():
 def test_the_headline_names_the_view_of_the_largest_share():
     """Weights of discriminant analysis depend on the scale of the kernels, shares do not."""
     views = [("large", Linear() * 1e6, [2, 3]), ("small", Linear() * 1e-6, [0])]
-    model = mk.KernelDiscriminantClassifier(views).fit(X, Y)
+    model = mk.KernelDiscriminantClassifier(raw(views)).fit(X, Y)
     assert model.kernel_weights_[0] < model.kernel_weights_[1]
     assert model.kernel_shares_[0] > model.kernel_shares_[1]
     assert render_markdown(summarize(model)).split("\n\n")[1].startswith("large carries most of the weight")

@@ -32,6 +32,7 @@ from multikernel.kernels import Gaussian
 from multikernel.rules import FunctionalForm, SumRule
 from multikernel.spectral import KernelKNNClassifier
 from tests.methods_page import learners
+from tests.raw import raw
 
 ESTIMATORS = {
     "classes": CombinedKernelClassifier,
@@ -133,7 +134,7 @@ class Case:
         return clone(self.learner).set_params(**params).fit(Ks, self.y if y is None else y, task=self.task)
 
     def model(self, machine=None, kernels=None):
-        views = [(f"view{j}", Gaussian(0.7), [j]) for j in range(self.m)] if kernels is None else kernels
+        views = raw([(f"view{j}", Gaussian(0.7), [j]) for j in range(self.m)]) if kernels is None else kernels
         return ESTIMATORS[self.task](views, clone(self.quick), machine)
 
 
@@ -281,7 +282,7 @@ def test_frames_stacks_and_tables_give_the_same_model(case):
     X, y = case.X, case.y
     plain = case.model().fit(X, y)
     table = pd.DataFrame(X, columns=list("xyz")[: case.m])
-    framed = case.model(kernels=[(name, Gaussian(0.7), [name]) for name in table]).fit(table, y)
+    framed = case.model(kernels=raw([(name, Gaussian(0.7), [name]) for name in table])).fit(table, y)
     assert framed.weights_frame().index.tolist() == table.columns.tolist()
     np.testing.assert_allclose(framed.kernel_weights_, plain.kernel_weights_, rtol=1e-10)
     stack, ready = stack_kernels(case.Ks), case.model(kernels="precomputed")
@@ -369,7 +370,7 @@ def test_kernels_and_targets_that_are_refused(case):
 
 # --- what scikit-learn itself checks of every learner under a machine ---------------------------------------
 
-KERNELS = [Gaussian(), Gaussian(0.1)]  # with entries above zero, which powers of kernels need
+KERNELS = raw([Gaussian(), Gaussian(0.1)])  # with entries above zero, which powers of kernels need
 # the checks ask for conventions, not for optima: what a learner has of these is set so
 QUICK = {"tol": 1e-2, "cv": 2, "n_draws": 8}
 # every learner with the first task that it knows, and these, one of each way to treat targets, with all tasks

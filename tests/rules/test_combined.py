@@ -20,8 +20,9 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import CenteredAlignment, Learned, MeanRule, ProductRule, SumRule, WeightLearner
 from multikernel.spectral import KernelKNNClassifier
+from tests.raw import raw
 
-VIEWS = [("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))]
+VIEWS = raw([("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))])
 X, y = load_iris(return_X_y=True)
 TRAIN, TEST = np.arange(150) % 3 != 0, np.arange(150) % 3 == 0
 diabetes = load_diabetes(return_X_y=True)
@@ -64,18 +65,18 @@ def test_a_classifier_is_the_learner_then_the_machine(learner, machine):
 def test_a_regressor_is_the_learner_then_the_machine(machine):
     data, target = diabetes[0][:90], diabetes[1][:90]
     rows, new = np.arange(90) < 60, np.arange(90) >= 60
-    train, test = stacks([Linear(), Gaussian()], data, rows, new)
+    train, test = stacks(raw([Linear(), Gaussian()]), data, rows, new)
     K, K_test = by_hand(CenteredAlignment(), train, test, target[rows] + 0.5)
     middle = target[rows].mean()
     expected = machine.fit(K, target[rows] - middle).predict(K_test) + middle
-    model = CombinedKernelRegressor([Linear(), Gaussian()], None, machine).fit(data[rows], target[rows])
+    model = CombinedKernelRegressor(raw([Linear(), Gaussian()]), None, machine).fit(data[rows], target[rows])
     np.testing.assert_allclose(model.predict(data[new]), expected, rtol=1e-9)
 
 
 def test_whole_numbers_are_values_for_a_regressor():
     data, target = diabetes[0][:60], np.round(diabetes[1][:60])
     halves = [
-        CombinedKernelRegressor(kernels=[Linear(), Gaussian()]).fit(data, target + shift).kernel_weights_
+        CombinedKernelRegressor(kernels=raw([Linear(), Gaussian()])).fit(data, target + shift).kernel_weights_
         for shift in (0.0, 0.5)
     ]
     np.testing.assert_allclose(*halves, rtol=1e-9)
@@ -83,7 +84,7 @@ def test_whole_numbers_are_values_for_a_regressor():
 
 def test_several_outputs_go_to_a_machine_that_takes_them():
     data, target = diabetes[0][:60], np.column_stack([diabetes[1][:60], diabetes[0][:60, 2] * 1e3])
-    model = CombinedKernelRegressor(kernels=[Linear(), Gaussian()]).fit(data, target)
+    model = CombinedKernelRegressor(kernels=raw([Linear(), Gaussian()])).fit(data, target)
     assert model.predict(data[:5]).shape == (5, 2) and model.score(data, target) > 0.4
     with pytest.raises(ValueError, match="1d array"):
         CombinedKernelRegressor(machine=SVR(kernel="precomputed")).fit(data, target)
@@ -159,9 +160,9 @@ def test_the_scale_makes_the_mean_of_the_diagonal_one(factor):
     assert np.isclose(np.einsum("iim->i", train).mean() * factor * model.scale_, 1.0)
     reference = CombinedKernelClassifier("precomputed", SumRule()).fit(train, y[TRAIN])
     np.testing.assert_allclose(model.combined_kernel(test * factor), reference.combined_kernel(test))
-    raw = CombinedKernelClassifier("precomputed", SumRule(), normalize=False).fit(train, y[TRAIN])
-    assert raw.scale_ == 1.0
-    np.testing.assert_allclose(raw.combined_kernel(test), test.sum(axis=2))
+    plain = CombinedKernelClassifier("precomputed", SumRule(), normalize=False).fit(train, y[TRAIN])
+    assert plain.scale_ == 1.0
+    np.testing.assert_allclose(plain.combined_kernel(test), test.sum(axis=2))
 
 
 def test_methods_follow_the_machine():
@@ -196,3 +197,26 @@ def test_a_rule_that_solves_nothing_is_reported():
     rule = summarize(CombinedKernelClassifier(VIEWS, MeanRule()).fit(X, y))
     assert rule["convergence"]["dual_gap"] is None and rule["convergence"]["objective"] is None
     assert "petals" in render_html(rule) and "petals" in render_markdown(rule)
+
+
+def test_sample_weights_are_those_of_the_machine():
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y))
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), SVC(C=0.1)).fit(X, y, sample_weight=weights)
+    K = model.combined_kernel(X)
+    alone = SVC(C=0.1, kernel="precomputed").fit(K, y, weights)
+    plain = SVC(C=0.1, kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(K), atol=1e-9)
+    assert np.abs(alone.decision_function(K) - plain.decision_function(K)).max() > 1e-3
+    search = GridSearchCV(SVC(), {"C": [0.1]}, cv=2)
+    found = CombinedKernelClassifier(VIEWS, MeanRule(), search).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
+    with pytest.raises(TypeError, match="sample_weight needs a machine that takes it"):
+        CombinedKernelClassifier(VIEWS, MeanRule(), KernelKNNClassifier()).fit(X, y, sample_weight=weights)
+    target = X[:, 0]
+    ridge = CombinedKernelRegressor(VIEWS, MeanRule()).fit(X, target, sample_weight=weights)
+    assert ridge.intercept_ == pytest.approx([np.average(target, weights=weights)])
+
+
+def test_the_learner_is_no_kernel():
+    with pytest.raises(TypeError, match="kernels come first, then the learner"):
+        CombinedKernelClassifier(MeanRule()).fit(X, y)

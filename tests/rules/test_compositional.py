@@ -10,6 +10,7 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.rules.compositional import SquareRootCross, gaussian_cross
 from multikernel.spectral import KernelKNNClassifier
+from tests.raw import raw
 
 
 class Recorder(SVC):
@@ -45,10 +46,10 @@ def fitted_matrix(kernels, cross, X, y):
 
 def test_square_roots():
     X, y = make()
-    kernels = [Linear(), Gaussian(gamma=0.3), Polynomial(2, gamma=1.0, coef0=1.0)]
+    kernels = raw([Linear(), Gaussian(gamma=0.3), Polynomial(2, gamma=1.0, coef0=1.0)])
     model, K = fitted_matrix(kernels, "sqrt", X, y)
     n = len(X)
-    grams = [k(X) / np.diagonal(k(X)).mean() for k in kernels]
+    grams = [v.kernel(X) / np.diagonal(v.kernel(X)).mean() for v in kernels]
     for m, gram in enumerate(grams):
         np.testing.assert_allclose(K[m * n : (m + 1) * n, m * n : (m + 1) * n], gram, atol=1e-8)
     np.testing.assert_allclose(K, K.T, atol=1e-12)
@@ -77,7 +78,7 @@ def test_rows_of_new_samples_are_those_of_the_joint_problem():
 def test_gaussians():
     X, y = make(2)
     gammas = [0.1, 0.7, 3.0]
-    _, K = fitted_matrix([Gaussian(gamma=g) for g in gammas], "gaussian", X, y)
+    _, K = fitted_matrix(raw([Gaussian(gamma=g) for g in gammas]), "gaussian", X, y)
     n = len(X)
     for m, gamma in enumerate(gammas):
         expected = np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=2))
@@ -104,7 +105,7 @@ def test_the_cross_kernel_is_the_inner_product_of_bumps():
 def test_scores_are_means_over_the_copies(cross, classes):
     X, y = make(3, n=45)
     y = y if classes == 2 else np.digitize(X[:, 0], [-0.5, 0.5])
-    kernels = [Gaussian(gamma=0.2), Gaussian(gamma=1.5)]
+    kernels = raw([Gaussian(gamma=0.2), Gaussian(gamma=1.5)])
     model = CompositionalKernelClassifier(kernels, machine=SVC(C=2.0), cross=cross).fit(X[:30], y[:30])
     copies = model._copies(X[30:])
     assert [copy.shape for copy in copies] == [(15, 60), (15, 60)]
@@ -123,7 +124,7 @@ def test_scores_are_means_over_the_copies(cross, classes):
 def test_pairwise_scores_are_asked_for_by_class(classes):
     X, _ = make(5, n=60)
     y = np.digitize(X[:, 0], np.linspace(-0.8, 0.8, classes - 1))
-    kernels = [Gaussian(gamma=0.2), Linear()]
+    kernels = raw([Gaussian(gamma=0.2), Linear()])
     machines = [SVC(), SVC(decision_function_shape="ovo"), GridSearchCV(SVC(**OVO), {"C": [1.0]}, cv=2)]
     scores = [
         CompositionalKernelClassifier(kernels, machine=m).fit(X, y).decision_function(X) for m in machines

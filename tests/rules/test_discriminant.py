@@ -194,7 +194,7 @@ def test_slope_and_hessian_of_the_reduced_value():
 @pytest.mark.parametrize("nu", [0.1, 10.0])
 def test_the_value_never_rises(nu):
     Ks, y = fung_example(1)
-    learner = FungDiscriminant(nu).fit(list(Ks), y)
+    learner = FungDiscriminant(1 / nu, tol=1e-6).fit(list(Ks), y)
     values = [entry["objective"] for entry in learner.history_]
     assert len(values) > 3 and (np.diff(values) < 0.0).all()
     assert learner.objective_ == values[-1] and learner.dual_gap_ <= 1e-6
@@ -210,6 +210,6 @@ def test_equal_kernels_get_equal_weights_and_one_gets_some():
 def test_where_nothing_pays():
     Ks, y = fung_example()
     with pytest.raises(
-        ValueError, match=r"nu=1e-06 is so small that no kernel is worth its weight. Raise nu"
+        ValueError, match=r"reg=1e\+06 is so large that no kernel is worth its weight. Lower reg"
     ):
-        FungDiscriminant(1e-6).fit(list(Ks), y)
+        FungDiscriminant(1e6).fit(list(Ks), y)

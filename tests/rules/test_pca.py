@@ -11,6 +11,7 @@ from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import CenteredAlignment, MeanRule, ProductRule, SumRule
 from multikernel.rules.pca import kernel_components
 from multikernel.rules.ridge import RidgeBall
+from tests.raw import raw
 
 mpl.use("Agg")
 X, Y = load_iris(return_X_y=True)
@@ -20,7 +21,9 @@ X, NEW, Y = X[::3], X[1::3], Y[::3]
 @pytest.mark.parametrize("learner", [None, CenteredAlignment(), ProductRule()])
 @pytest.mark.parametrize("normalise", [True, False])
 def test_the_components_are_those_of_scikit_learn(learner, normalise):
-    ours = CombinedKernelPCA([Linear(), Gaussian()], learner, n_components=4, normalize=normalise).fit(X, Y)
+    ours = CombinedKernelPCA(raw([Linear(), Gaussian()]), learner, n_components=4, normalize=normalise).fit(
+        X, Y
+    )
     K, K_new = ours.combined_kernel(X), ours.combined_kernel(NEW)
     theirs = KernelPCA(4, kernel="precomputed", eigen_solver="dense").fit(K)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
@@ -31,11 +34,11 @@ def test_the_components_are_those_of_scikit_learn(learner, normalise):
 
 
 def test_a_linear_kernel_is_plain_pca():
-    ours = CombinedKernelPCA(Linear(), SumRule(), n_components=3, normalize=False).fit(X)
+    ours = CombinedKernelPCA(raw(Linear()), SumRule(), n_components=3, normalize=False).fit(X)
     theirs = PCA(3).fit(X)
     np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_)
     np.testing.assert_allclose(np.abs(ours.transform(NEW)), np.abs(theirs.transform(NEW)), atol=1e-8)
-    every = CombinedKernelPCA(n_components=50, kernels=Linear()).fit(X)
+    every = CombinedKernelPCA(n_components=50, kernels=raw(Linear())).fit(X)
     assert every.explained_variance_ratio_.sum() == pytest.approx(1.0)
     assert (every.eigenvalues_[4:] == 0.0).all() and np.isfinite(every.transform(NEW)).all()
     assert (np.diff(every.eigenvalues_) <= 0.0).all()
@@ -56,7 +59,7 @@ def test_equal_eigenvalues_have_as_many_vectors():
 
 
 def test_targets_as_the_learner_asks():
-    kernels = [Linear(), Gaussian()]
+    kernels = raw([Linear(), Gaussian()])
     aligned = CombinedKernelPCA(kernels, CenteredAlignment()).fit(X, Y)
     stack = [Linear()(X), Gaussian().fit(X)(X)]
     expected = CenteredAlignment().fit(stack, Y)
@@ -72,7 +75,7 @@ def test_targets_as_the_learner_asks():
 
 
 def test_names_of_the_components_and_of_the_kernels():
-    model = CombinedKernelPCA(n_components=3, kernels=[Linear(), Gaussian()])
+    model = CombinedKernelPCA(n_components=3, kernels=raw([Linear(), Gaussian()]))
     np.testing.assert_array_equal(model.fit_transform(X), model.embedding_)
     assert model.get_feature_names_out().tolist() == [f"combinedkernelpca{i}" for i in range(3)]
     assert model.weights_frame().index.tolist() == ["linear", "gaussian"]

@@ -12,6 +12,7 @@ from multikernel.kernels import Gaussian, Polynomial
 from multikernel.soft_labels import PosteriorSVC
 from tests.core.problems import Task, judge
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.raw import raw
 from tests.soft_labels.test_posterior import root
 
 TIGHT = 1e-8
@@ -52,7 +53,7 @@ def full_duals(model, n):
 def test_certain_labels_of_two_classes_are_the_support_vector_machine(weighted):
     X, y = make_binary(70)
     w = np.random.default_rng(1).uniform(0.2, 3.0, size=70) if weighted else None
-    model = PosteriorSVC([Gaussian(gamma=0.5)], C=2.0, class_weight={"yes": 3.0}, tol=1e-9)
+    model = PosteriorSVC(raw([Gaussian(gamma=0.5)]), C=2.0, class_weight={"yes": 3.0}, tol=1e-9)
     model.fit(X, y, sample_weight=w, probabilities=certain(y))
     peer = SVC(C=2.0, gamma=0.5, class_weight={"yes": 3.0}, tol=1e-9).fit(X, y, sample_weight=w)
     beta = np.zeros(70)
@@ -85,7 +86,7 @@ def test_the_figures_of_the_specification():
     y = np.array([1, 1, -1, 1, -1, -1, 1, -1, 1, -1, 1, -1])
     soft = np.tanh(1.5 * y * (0.4 + 0.5 * np.cos(i)))
     P = np.column_stack([0.5 - 0.5 * soft, 0.5 + 0.5 * soft])
-    model = PosteriorSVC([Polynomial(2)], tol=1e-9).fit(X, y, probabilities=P)
+    model = PosteriorSVC(raw([Polynomial(2)]), tol=1e-9).fit(X, y, probabilities=P)
     assert abs(model.objective_ - 8.567926) <= 5e-7
     assert abs(model.intercept_[0] + 0.042284) <= 5e-7
     assert model.relabelled_.tolist() == np.flatnonzero(soft * y < 0).tolist() != []
@@ -153,7 +154,7 @@ def make_toy(seed, n=50, spread=0.5):
 
 
 def toy_models(multiclass):
-    kernels = [Polynomial(2)]
+    kernels = raw([Polynomial(2)])
     return MKLClassifier(kernels, C=10.0, multiclass=multiclass), PosteriorSVC(kernels, C=10.0)
 
 

@@ -26,6 +26,7 @@ from multikernel.kernels import Gaussian, Linear
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.raw import raw
 from tests.soft_labels.test_posterior_svc import certain, doubtful
 from tests.test_bad_input import refuses
 
@@ -36,7 +37,7 @@ ONE = [VIEWS[0]]
 def test_neighbours_are_sought_in_the_standardised_columns_that_the_kernels_read():
     X, y = make_three(60)
     X = X * [1.0, 100.0, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0]
-    model = PosteriorSVC([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])], n_neighbors=7)
+    model = PosteriorSVC(raw([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])]), n_neighbors=7)
     with pytest.warns(KernelWarning, match="of different scale"):
         model.fit(X, y)
     seen = StandardScaler().fit_transform(X[:, :2])
@@ -65,17 +66,17 @@ def test_windows_have_the_mean_distance_to_the_nearest_as_their_width():
     expected = near / near.sum(axis=1, keepdims=True)
     model = PosteriorSVC(ONE, posterior="parzen").fit(X, y)
     np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9, atol=1e-12)
-    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width)).fit(X, y)
+    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width) ** 2).fit(X, y)
     assert wide.posteriors_.max(axis=1).mean() < expected.max(axis=1).mean()
 
 
 def test_a_small_class_is_given_the_chance_of_a_majority():
     X = np.concatenate([np.linspace(0.0, 1.0, 20), [4.0, 4.1, 4.3]])[:, None]
     y = np.repeat(["many", "few"], [20, 3])
-    model = PosteriorSVC([Gaussian()]).fit(X, y)
+    model = PosteriorSVC(raw([Gaussian()])).fit(X, y)
     peer = KNeighborsClassifier(5).fit(X, y)  # three of five are a majority, of nine they are none
     np.testing.assert_allclose(model.posteriors_, peer.predict_proba(X), rtol=1e-12)
-    same = PosteriorSVC([Gaussian()], n_neighbors=1000).fit(X, y)
+    same = PosteriorSVC(raw([Gaussian()]), n_neighbors=1000).fit(X, y)
     np.testing.assert_array_equal(same.posteriors_, model.posteriors_)
     assert model.predict([[4.2], [0.5]]).tolist() == ["few", "many"]
 
@@ -83,7 +84,7 @@ def test_a_small_class_is_given_the_chance_of_a_majority():
 def test_a_class_outvoted_everywhere_is_an_error():
     y = np.where(np.arange(30) % 6 == 3, "lonely", "crowd")
     with refuses("no sample is taken for class 'lonely'", "for 'crowd'", "n_neighbors", "MKLClassifier"):
-        PosteriorSVC([Gaussian()]).fit(np.arange(30.0)[:, None], y)
+        PosteriorSVC(raw([Gaussian()])).fit(np.arange(30.0)[:, None], y)
 
 
 def test_text_that_only_a_kernel_understands_is_compared_by_the_kernel():
@@ -96,7 +97,7 @@ def test_text_that_only_a_kernel_understands_is_compared_by_the_kernel():
 
         return counts(left) @ counts(right).T
 
-    views = [("numbers", Gaussian(gamma=0.5), ["x", "z"]), ("words", letters, "word")]
+    views = raw([("numbers", Gaussian(gamma=0.5), ["x", "z"]), ("words", letters, "word")])
     model = PosteriorSVC(views).fit(frame, y)
     kernels = np.stack([plain_kernels(X, X)[:, :, 0], letters(frame["word"], frame["word"])], axis=2)
     same = PosteriorSVC("precomputed").fit(kernels, y)
@@ -196,7 +197,7 @@ def test_a_weight_is_a_repeated_row(make, posterior, ready_made):
         X = plain_kernels(X, X)[:, :, :1]
         twice = X[np.ix_(rows, rows)]
         # the mean distance to the nearest would count the repeated rows' zeros
-        model.set_params(kernels="precomputed", width=0.5)
+        model.set_params(kernels="precomputed", gamma=4.0)
     weighted, repeated = clone(model).fit(X, y, sample_weight=w), clone(model).fit(twice, y[rows])
     np.testing.assert_allclose(weighted.posteriors_[rows], repeated.posteriors_, atol=1e-12)
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
@@ -253,9 +254,9 @@ def test_bad_probabilities(probabilities, parts):
         ({"posterior": LinearSVC()}, TypeError, ["predict_proba", "LinearSVC", "probability=True"]),
         ({"posterior": SVC()}, TypeError, ["predict_proba", "SVC()"]),
         (
-            {"posterior": "parzen", "width": np.array([1.0, 2.0])},
+            {"posterior": "parzen", "gamma": np.array([1.0, 2.0])},
             TypeError,
-            ["width", '"auto"', "must be a number", "array([1., 2.])"],
+            ["gamma", '"auto"', "must be a number", "array([1., 2.])"],
         ),
         (
             {"posterior": LogisticRegression(), "cv": [(range(20), range(20, 30))]},
@@ -337,11 +338,11 @@ def test_classes_as_likely_as_one_another_everywhere(make):
     X, y = make(60)
     even = np.full((60, np.unique(y).size), 1.0 / np.unique(y).size)
     for probabilities in (even, even + 4e-4 * (certain(y) - even)):
-        with refuses("every sample is undecided", "width", "MKLClassifier"):
+        with refuses("every sample is undecided", "gamma", "MKLClassifier"):
             PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
     rows = np.concatenate([np.flatnonzero(y == label)[:15] for label in np.unique(y)])
     with refuses("every sample is undecided"):
-        PosteriorSVC(ONE, posterior="parzen", gamma=1 / 1e300**2).fit(X[rows], y[rows])
+        PosteriorSVC(ONE, posterior="parzen", gamma=1e-300).fit(X[rows], y[rows])
 
 
 def test_a_few_samples_at_even_odds_of_three_classes_are_kept():

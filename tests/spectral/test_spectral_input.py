@@ -143,7 +143,7 @@ def test_a_reg_below_the_least_is_refused(data):
         ({"reg": ("absolute", 2.0)}, r'reg must be a positive number or \("relative", kappa\)'),
         ({"reg": ("relative",)}, r'reg must be a positive number or \("relative", kappa\)'),
         ({"eig_tol": 1.0}, r"eig_tol=1 times the largest eigenvalue \d"),
-        ({"solver": "eig", "method": "alignment"}, "method .* must be one of 'closed', 'nnls'"),
+        ({"solver": "eig", "method": "alignment"}, "solver .* must be one of 'closed', 'nnls'"),
         ({"center": 1}, "center must be True or False"),
         ({"standardize": "yes"}, 'standardize, where it is not "auto", must be True or False'),
         ({"n_neighbors": 37}, "n_neighbors must be at most the number of labelled samples"),

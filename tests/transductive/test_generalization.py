@@ -71,7 +71,7 @@ def test_complexity_of_spectral_weights_is_that_of_rank_one_kernels(small):
 
 def test_richer_families_are_more_complex(small):
     plain, free, spectral = (
-        kernel_complexity(small.stack, weights=weights) for weights in ("nonnegative", "free", "spectral")
+        kernel_complexity(small.stack, weight_set=weights) for weights in ("nonnegative", "free", "spectral")
     )
     assert plain.mean < free.mean
     assert free.mean < spectral.mean  # all eigenvectors of the mean
@@ -82,8 +82,8 @@ def test_richer_families_are_more_complex(small):
 
 def test_complexity_is_proportional_to_the_trace_and_knows_no_units(small):
     for weights in ("nonnegative", "free", "spectral"):
-        one = kernel_complexity(small.stack, weights=weights, trace=1.0, n_draws=50)
-        many = kernel_complexity(1e6 * small.stack, weights=weights, trace=7.0, n_draws=50)
+        one = kernel_complexity(small.stack, weight_set=weights, trace=1.0, n_draws=50)
+        many = kernel_complexity(1e6 * small.stack, weight_set=weights, trace=7.0, n_draws=50)
         assert many.mean == pytest.approx(7.0 * one.mean, rel=2e-4)
         assert many.limit == pytest.approx(7.0 * one.limit)
 
@@ -94,9 +94,9 @@ def test_the_same_seed_gives_the_same_and_another_does_not(small):
     assert one == again == kernel_complexity(small.stack, n_draws=100, random_state=np.random.default_rng(5))
     assert one.mean != kernel_complexity(small.stack, n_draws=100, random_state=6).mean
     for weights in ("free", "spectral"):
-        kernel_complexity(small.stack, weights=weights, n_draws=5)
+        kernel_complexity(small.stack, weight_set=weights, n_draws=5)
     np.testing.assert_array_equal(small.stack, before)
-    with pytest.raises(ValueError, match="weights must be one of"):
+    with pytest.raises(ValueError, match="weight_set must be one of"):
         kernel_complexity(small.stack, weight_set="any")
 
 
@@ -234,7 +234,7 @@ REFUSED = {
     "weight_set": (
         {"weight_set": "any"},
         ValueError,
-        "weights must be one of 'nonnegative', 'free', 'spectral'",
+        "weight_set must be one of 'nonnegative', 'free', 'spectral'",
     ),
     "trace": ({"trace": 0}, ValueError, "trace must be greater than 0"),
     "components": (

@@ -20,9 +20,10 @@ from multikernel.report import render_markdown, summarize
 from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three
+from tests.raw import raw
 from tests.test_bad_input import refuses
 
-KERNELS = [Polynomial(degree=2), Gaussian(gamma=0.3), Linear()]
+KERNELS = raw([Polynomial(degree=2), Gaussian(gamma=0.3), Linear()])
 CRITERIA = [("hard", 1.0), ("soft1", 1.0), ("soft2", 1.0), ("soft2", "learn"), ("alignment", 1.0)]
 WEIGHTS = ["nonnegative", "free", "spectral"]
 
@@ -33,7 +34,7 @@ def split(n=70, n_train=45, seed=0):
 
 
 def fitted(kernels=KERNELS, seed=0, **parameters):
-    return TransductiveMKLClassifier(kernels, **parameters).fit(*split(seed=seed)[:3])
+    return TransductiveMKLClassifier(kernels, **{"tol": 1e-8, **parameters}).fit(*split(seed=seed)[:3])
 
 
 def plain_stack(X):
@@ -47,7 +48,7 @@ def plain_stack(X):
 @pytest.mark.parametrize(("criterion", "C"), CRITERIA)
 def test_attributes_agree_with_one_another(criterion, C, weights):
     X, y, X_new, _ = split()
-    model = fitted(method=criterion, C=C, weights=weights)
+    model = fitted(method=criterion, C=C, weight_set=weights)
     Ks = plain_stack(np.vstack([X, X_new]))
     n, N = Ks.shape[1], len(y)
     K = model.kernel_
@@ -96,7 +97,7 @@ def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
 
 def test_weights_of_any_sign_reach_further_than_nonnegative_ones():
     free, nonnegative = (
-        fitted(seed=3, weights=weights, method="soft2") for weights in ("free", "nonnegative")
+        fitted(seed=3, weight_set=weights, method="soft2") for weights in ("free", "nonnegative")
     )
     assert free.objective_ < nonnegative.objective_ * (1.0 - 1e-4)
     assert free.kernel_weights_.min() < -1e-3 and nonnegative.kernel_weights_.min() >= 0.0
@@ -146,10 +147,10 @@ def test_three_classes_have_a_matrix_each():
 
 @pytest.mark.parametrize("weights", ["nonnegative", "free"])
 def test_dependent_kernels_are_named(weights):
-    views = [("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())]
+    views = raw([("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())])
     with pytest.warns(UserWarning, match=r"kernels one, again are linearly dependent.*weights are not"):
-        doubled = fitted(views, weights=weights, trace=100.0)
-    single = fitted(views[:2], weights=weights, trace=100.0)
+        doubled = fitted(views, weight_set=weights, trace=100.0)
+    single = fitted(views[:2], weight_set=weights, trace=100.0)
     assert doubled.objective_ == pytest.approx(single.objective_, rel=1e-7)
     np.testing.assert_allclose(doubled.kernel_, single.kernel_, atol=1e-4)
 
@@ -185,7 +186,7 @@ def test_free_weights_pass_the_check_of_positive_semidefiniteness():
     """Three labelled points, kernels with eigenvalues down to rounding: small directions count too."""
     X = np.array([-0.05039, -0.19588, -0.03384, 0.10848, -0.09371, 0.09884, -0.04282, -0.0587])[:, None]
     for who in BOTH:
-        model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", C=100.0)
+        model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weight_set="free", C=100.0, tol=1e-8)
         with warnings.catch_warnings(), solved_by(who):
             warnings.simplefilter("ignore")  # Clarabel stays just above the default tolerance
             K = model.fit(X[:3], [0, 1, 1], X[3:]).kernel_
@@ -197,10 +198,10 @@ def test_a_pipeline_transforms_the_unlabelled_points_too():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:90], y[:90]
     scaler = StandardScaler().fit(X[:50])
-    plain = TransductiveMKLClassifier([Linear(), Gaussian()])
+    plain = TransductiveMKLClassifier(raw([Linear(), Gaussian()]))
     expected = plain.fit(scaler.transform(X[:50]), y[:50], scaler.transform(X[50:])).transduction_
     with config_context(enable_metadata_routing=True):
-        last = TransductiveMKLClassifier([Linear(), Gaussian()]).set_fit_request(X_unlabeled=True)
+        last = TransductiveMKLClassifier(raw([Linear(), Gaussian()])).set_fit_request(X_unlabeled=True)
         pipeline = Pipeline([("scale", StandardScaler()), ("fit", last)], transform_input=["X_unlabeled"])
         pipeline.fit(X[:50], y[:50], X_unlabeled=X[50:])
     np.testing.assert_array_equal(pipeline["fit"].transduction_, expected)
@@ -209,14 +210,14 @@ def test_a_pipeline_transforms_the_unlabelled_points_too():
 # ---------------------------------------------------------------------- other points
 @pytest.mark.parametrize(("kernels", "weights"), [(KERNELS, "nonnegative"), (KERNELS[1:2], "free")])
 def test_weights_that_are_nonnegative_predict_exactly_and_without_a_warning(kernels, weights):
-    X_new, model = split()[2], fitted(kernels, weights=weights, method="soft2")
+    X_new, model = split()[2], fitted(kernels, weight_set=weights, method="soft2")
     np.testing.assert_allclose(model.decision_function(X_new), model.transduction_scores_, atol=1e-10)
     np.testing.assert_array_equal(model.predict(X_new), model.transduction_)
 
 
 @pytest.mark.parametrize("weights", ["free", "spectral"])
 def test_the_extension_is_exact_on_the_points_of_fit_and_warns(weights):
-    model = fitted(seed=3, weights=weights, method="soft2", n_components=12)
+    model = fitted(seed=3, weight_set=weights, method="soft2", n_components=12)
     with pytest.warns(UserWarning, match="smallest"):
         scores = model.decision_function(split(seed=3)[2])
     np.testing.assert_allclose(scores, model.transduction_scores_, atol=1e-7)
@@ -259,7 +260,7 @@ def test_contributions_add_up():
 # ---------------------------------------------------------------------- scikit-learn
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_report_can_be_made(weights):
-    model = fitted(seed=3, weights=weights, n_components=5)
+    model = fitted(seed=3, weight_set=weights, n_components=5)
     summary = summarize(model)
     assert [row["weight"] for row in summary["weights"]] == pytest.approx(list(model.kernel_weights_))
     used = np.count_nonzero(model.kernel_weights_)
@@ -269,7 +270,9 @@ def test_a_report_can_be_made(weights):
 def test_a_learned_C_that_leaves_nothing_for_the_kernels():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
-    model = TransductiveMKLClassifier([Linear(), Polynomial(degree=2)], method="soft2", C="learn")
+    model = TransductiveMKLClassifier(
+        raw([Linear(), Polynomial(degree=2)]), method="soft2", C="learn", tol=1e-8
+    )
     with pytest.warns(UserWarning, match=r"no kernel has a weight.*fixed C") as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
@@ -280,10 +283,10 @@ def test_a_learned_C_that_leaves_nothing_for_the_kernels():
 # ---------------------------------------------------------------------- what it refuses
 def test_inseparable_classes():
     with refuses("needs separable classes", "'yes' from 'no'", 'method="soft1" or "soft2"'):
-        fitted([Linear()], method="hard")
+        fitted(raw([Linear()]), method="hard")
     X, y = make_three(60)
     with refuses("needs separable classes", "from the rest"):
-        TransductiveMKLClassifier([Linear()], method="hard").fit(X, y)
+        TransductiveMKLClassifier(raw([Linear()]), method="hard").fit(X, y)
 
 
 def test_a_large_kernel_is_looked_at_whole():
@@ -369,7 +372,9 @@ def test_unlabelled_points_marked_by_a_label():
 def test_two_equal_points_of_both_classes(who):
     """No function tells them apart: each costs C, and ω = 2 · 2C, whatever the kernel."""
     X = np.array([-0.42347, -0.42347, 0.30793, 0.02067, -0.35628, -0.46641, -0.42347])[:, None]
-    model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", C=100.0, trace=1.0)
+    model = TransductiveMKLClassifier(
+        raw([Linear(), Gaussian()]), weight_set="free", C=100.0, trace=1.0, tol=1e-8
+    )
     with solved_by(who):
         assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
 
@@ -377,9 +382,28 @@ def test_two_equal_points_of_both_classes(who):
 def test_the_gap_of_the_alignment_counts():
     Ks, y = random_problem(1)
     stack = np.moveaxis(Ks, 0, 2)
-    model = TransductiveMKLClassifier("precomputed", method="alignment", weight_set="free", max_iter=9)
+    model = TransductiveMKLClassifier(
+        "precomputed", method="alignment", weight_set="free", max_iter=9, tol=1e-8
+    )
     with pytest.warns(UserWarning, match="did not reach tol"):
         model.fit(stack[: y.size], y, stack[y.size :])
     alone = learn_alignment(Ks, y, "free", max_iter=9)
     assert alone.gap > 1e-7
     assert model.dual_gap_ >= alone.gap and model.status_ == "max_iter"
+
+
+def test_a_weight_multiplies_the_C_of_a_point():
+    X, y, X_new, _ = split()
+    doubled = fitted(C=2.0)
+    weighted = TransductiveMKLClassifier(KERNELS, tol=1e-8).fit(
+        X, y, X_new, sample_weight=np.full(len(y), 2.0)
+    )
+    np.testing.assert_allclose(weighted.transduction_scores_, doubled.transduction_scores_, atol=1e-5)
+    some = np.where(np.arange(len(y)) % 2, 1e-3, 1.0)
+    model = TransductiveMKLClassifier(KERNELS, tol=1e-8).fit(X, y, X_new, sample_weight=some)
+    assert (np.abs(model.dual_coef_[0]) <= some[model.support_] * (1 + 1e-9)).all()
+    assert model.dual_gap_ <= 1e-8
+    with refuses("sample_weight must be positive", "row 0"):
+        TransductiveMKLClassifier(KERNELS).fit(X, y, X_new, sample_weight=np.arange(len(y)))
+    with refuses("sample_weight multiplies C", 'method="soft1"'):
+        TransductiveMKLClassifier(KERNELS, method="hard").fit(X, y, X_new, sample_weight=some)

@@ -25,19 +25,22 @@ from multikernel.kernels import (
     smallest_eigenvalue,
 )
 from multikernel.views import KernelBank, LowRankBank, View
+from tests.raw import raw
 from tests.refusals import refused
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(50, 4))
 NEW = RNG.normal(size=(9, 4))
 SUPPORT = np.array([40, 3, 7])
-MIXED = [
-    ("first", Gaussian(gamma=0.5), [0, 1]),
-    ("plain", Linear()),
-    ("centred", Polynomial(2), slice(1, 4), ("center", "unit_diagonal")),
-    ("product", Gaussian(s=2.0) * Linear(), [0, 1]),
-    ("traced", Laplacian(0.2), None, "unit_trace"),
-]
+MIXED = raw(
+    [
+        ("first", Gaussian(gamma=0.5), [0, 1]),
+        ("plain", Linear()),
+        ("centred", Polynomial(2), slice(1, 4), ("center", "unit_diagonal")),
+        ("product", Gaussian(s=2.0) * Linear(), [0, 1]),
+        ("traced", Laplacian(0.2), None, "unit_trace"),
+    ]
+)
 
 
 def _unit(K, left, right):
@@ -99,7 +102,7 @@ def test_iteration_is_lazy_and_in_order():
         calls.append(len(A))
         return A @ B.T
 
-    bank = KernelBank([("a", counted), ("b", Linear()), ("c", counted)]).fit(X)
+    bank = KernelBank(raw([("a", counted), ("b", Linear()), ("c", counted)])).fit(X)
     calls.clear()
     iterator = bank.iter_kernels(NEW)
     assert calls == []
@@ -170,7 +173,7 @@ def test_views_on_the_same_columns_share_products_without_mixing_them_up():
         ]
 
     for dtype, tolerance in (("float64", 1e-9), ("float32", 1e-5)):
-        bank = KernelBank(kernels, dtype=dtype)
+        bank = KernelBank(raw(kernels), dtype=dtype)
         np.testing.assert_allclose(
             bank.fit_stack(far), expected(far @ far.T, squares), rtol=tolerance, atol=tolerance
         )
@@ -195,7 +198,7 @@ def test_float32_halves_the_stack_and_keeps_its_digits():
 def test_frames_are_read_by_name_in_any_order():
     frame = pd.DataFrame(X, columns=list("abcd"))
     kernels = [("ab", Gaussian(), ["a", "b"]), ("c", Linear(), "c"), ("all", Linear())]
-    bank = KernelBank(kernels)
+    bank = KernelBank(raw(kernels))
     stack = bank.fit_transform(frame)
     np.testing.assert_allclose(stack[:, :, 1], np.outer(X[:, 2], X[:, 2]))
     shuffled = frame[["d", "c", "b", "a"]]
@@ -222,12 +225,12 @@ def test_strings_and_positions_stand_beside_numbers():
         return np.array([[len(set(a) & set(b)) for b in right] for a in left], dtype=float)
 
     kernels = [("word", letters, "word"), ("given", Precomputed(gram), ["row"]), ("size", Linear(), ["size"])]
-    bank = KernelBank(kernels)
+    bank = KernelBank(raw(kernels))
     Ks = bank.fit_stack(frame)
     assert Ks[0].tolist() == [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
     np.testing.assert_array_equal(Ks[1], gram[np.ix_([2, 0, 1], [2, 0, 1])])
     np.testing.assert_allclose(bank.transform(frame.iloc[[1]])[0, :, 0], [1.0, 2.0, 1.0])
-    alone = KernelBank(letters)
+    alone = KernelBank(raw(letters))
     assert alone.fit_stack(["ab", "bc", "cc"])[0].tolist() == Ks[0].tolist()
     assert alone.restrict([2], [0]).transform(["c"]).tolist() == [[[1.0]]]
 
@@ -246,9 +249,9 @@ def test_one_row_and_one_column():
 
 @pytest.mark.parametrize("psd", ["clip", "shift"])
 def test_indefinite_kernels_are_repaired_on_request(psd):
-    kernels = [("tanh", Sigmoid(0.9, -1.0)), ("plain", Linear())]
-    raw = np.tanh(0.9 * X @ X.T - 1.0)
-    lowest = np.linalg.eigvalsh(raw)[0]
+    kernels = raw([("tanh", Sigmoid(0.9, -1.0)), ("plain", Linear())])
+    similarities = np.tanh(0.9 * X @ X.T - 1.0)
+    lowest = np.linalg.eigvalsh(similarities)[0]
     assert lowest < -0.1
     with pytest.raises(
         ValueError, match=f"kernel 'tanh' has smallest eigenvalue {lowest:.3g}. Repair it with KernelBank"
@@ -260,7 +263,7 @@ def test_indefinite_kernels_are_repaired_on_request(psd):
     np.testing.assert_allclose(Ks[1], X @ X.T)
     new = np.tanh(0.9 * NEW @ X.T - 1.0)
     if psd == "clip":
-        values, vectors = np.linalg.eigh(raw)
+        values, vectors = np.linalg.eigh(similarities)
         kept = vectors[:, values > 1e-10]
         new = new @ kept @ kept.T
     np.testing.assert_allclose(bank.transform(NEW)[:, :, 0], new, atol=1e-9)
@@ -304,10 +307,10 @@ def similarity(shift):
         ([("ok", Linear()), ("tap", Chi2())], [[1.0], [-2.0]], "Chi2 needs .* view 'tap' holds -2 at row 1"),
         ([("zero", Linear(), [1])], [[1.0, 0.0], [2.0, 0.0]], "kernel 'zero' is all zero on the training"),
         ([("flat", Gaussian(gamma=1.0), [1])], [[1.0, 3.0], [2.0, 3.0]], "kernel 'flat' is constant on the"),
-        ([("big", Linear())], [[1e200]], r"Linear\(\) is not finite in float64 on view 'big'"),
+        (raw([("big", Linear())]), [[1e200]], r"Linear\(\) is not finite in float64 on view 'big'"),
         ([("neg", lambda A, B: -(A @ B.T), None, "unit_diagonal")], [[1.0], [2.0]],
             r"view 'neg': a unit diagonal needs self-similarities k\(x, x\) >= 0; got -4 at row 1"),
-        ([("skew", similarity(lambda A: np.arange(len(A))[:, None]))], [[1.0], [2.0]],
+        (raw([("skew", similarity(lambda A: np.arange(len(A))[:, None]))]), [[1.0], [2.0]],
             r"kernel 'skew' differs from its transpose by 1.0e\+00 at \(0, 1\)"),
         ([("lost", Linear(), "b")], pd.DataFrame({"a": [1.0]}), "view 'lost' asks for .* column 'b'"),
         ([Linear()], np.empty((0, 2)), r"at least one sample; got shape \(0, 2\)"),

@@ -8,6 +8,7 @@ import pytest
 from multikernel.kernels import Gaussian, Linear, Polynomial, Sigmoid, smallest_eigenvalue
 from multikernel.views import KernelBank, View
 from tests.kernels.test_transforms import CHAINS, transformed
+from tests.raw import raw
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(size=(30, 3)) + 0.7
@@ -22,7 +23,7 @@ def quadratic_features(rows):
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: " ".join(chain) or "none")
 def test_self_similarities_are_squared_norms_of_the_features(chain):
-    bank = KernelBank([("line", Linear(), [0, 1], chain), ("square", Polynomial(2), None, chain)]).fit(X)
+    bank = KernelBank(raw([("line", Linear(), [0, 1], chain), ("square", Polynomial(2), None, chain)])).fit(X)
     result = bank.self_similarities(NEW)
     assert result.shape == (8, 2)
     _, line = transformed(X[:, :2], NEW[:, :2], chain)
@@ -45,7 +46,7 @@ def test_training_rows_given_again_have_the_diagonal_of_their_gram(chain):
 
 
 def test_standardised_views_and_the_automatic_ones():
-    bank = KernelBank([View("line", Linear(), None, standardize=True)]).fit(X)
+    bank = KernelBank([View("line", Linear(), None, standardize=True, normalize=None)]).fit(X)
     scaled = (NEW - X.mean(axis=0)) / X.std(axis=0)
     np.testing.assert_allclose(bank.self_similarities(NEW)[:, 0], (scaled**2).sum(axis=1), rtol=1e-10)
     np.testing.assert_allclose(KernelBank().fit(X).self_similarities(NEW), 1.0, rtol=1e-12)  # unit diagonals
@@ -55,7 +56,7 @@ def test_standardised_views_and_the_automatic_ones():
 @pytest.mark.parametrize("chain", [(), ("center",)], ids=["plain", "centred"])
 def test_repaired_kernels(repair, chain):
     """With a new row and its self-similarity as border, the repaired matrix has the right corner."""
-    bank = KernelBank([("tanh", Sigmoid(1.0, 0.5), None, chain)], psd=repair).fit(X)
+    bank = KernelBank(raw([("tanh", Sigmoid(1.0, 0.5), None, chain)]), psd=repair).fit(X)
     K, rows = np.tanh(0.5 + X @ X.T), np.tanh(0.5 + NEW @ X.T)
     own = np.tanh(0.5 + (NEW**2).sum(axis=1))
     if chain:

@@ -51,7 +51,7 @@ def test_it_is_the_same_bank_on_columns_scaled_by_hand():
 
 def test_raw_and_standardised_views_of_the_same_columns_stay_apart():
     kernels = [View("raw", Linear()), View("z", Linear(), standardize=True), View("raw-2", Polynomial(2))]
-    bank = KernelBank(kernels)
+    bank = KernelBank(kernels, standardize=False, normalize=None)
     Ks = bank.fit_stack(X)
     scaler = StandardScaler().fit(X)
     Z, new = scaler.transform(X), scaler.transform(NEW)
@@ -70,7 +70,7 @@ def test_sparse_columns_are_divided_and_their_zeros_stay():
     kernels = [View("linear", Linear(), standardize=True), View("g", Gaussian(), [0, 3], standardize=True)]
     bank = KernelBank(kernels)
     Ks = bank.fit_stack(scipy.sparse.csc_matrix(THIN))
-    plain = KernelBank([("linear", Linear()), ("g", Gaussian(), [0, 3])])
+    plain = KernelBank([("linear", Linear()), ("g", Gaussian(), [0, 3])], standardize=False)
     np.testing.assert_allclose(Ks, plain.fit_stack(THIN / deviations), rtol=1e-10, atol=1e-12)
     fitted = bank.views_[0]
     assert scipy.sparse.issparse(fitted.rows.raw) and fitted.rows.raw.nnz == np.count_nonzero(THIN)
@@ -207,10 +207,10 @@ def standardised(kernel):
         (lambda: standardised(GIVEN), ValueError, "standardize=True needs a kernel of numeric columns"),
         (lambda: standardised(GIVEN + Linear()), ValueError, "standardize=True needs a kernel"),
         (lambda: standardised((2.0 * GIVEN) * Gaussian()), ValueError, "standardize=True needs a kernel"),
-        (lambda: View("tap", Linear(), standardize="yes"), TypeError, "must be True or False; got 'yes'"),
+        (lambda: View("tap", Linear(), standardize="yes"), TypeError, "or 'auto'; got 'yes'"),
         (lambda: standardised(Linear()).fit(WORDS), ValueError, r"must be numeric, but column 1 \('b'\)"),
         (lambda: standardised(len).fit(["ab", "cd"]), ValueError, "must be numeric"),
-        (lambda: standardised(Chi2()).fit([[1.0], [2.0]]), ValueError, r"\(standardised\) holds -1 at row 0"),
+        (lambda: standardised(Chi2(1.0)).fit([[1.0], [2.0]]), ValueError, r"dardised\) holds -1 at row 0"),
         (lambda: TINY.transform(X * 1e300), ValueError, " at prediction holds values so far"),
         (lambda: TINY.transform(np.full((1, 5), np.nan)), ValueError, " at prediction holds NaN at row 0"),
     ],

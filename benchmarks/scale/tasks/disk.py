@@ -16,7 +16,7 @@ from benchmarks.scale.data import VIEW_COLUMNS, make_rows, view_columns, view_na
 from benchmarks.scale.dense_objective import DenseProblem, judge_dense
 from benchmarks.scale.limits import limited_memory
 from benchmarks.store import Record
-from multikernel import KernelBank, MKLClassifier, MKLRegressor
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, View
 from multikernel.kernels import Gaussian
 from multikernel.views import make_bank
 
@@ -32,7 +32,8 @@ def take(n: int, n_kernels: int, loss: str, kind: str, limit: int, tol: float) -
     The judge comes after the limit: what it needs is not counted.
     """
     columns = [view_columns(view) for view in range(n_kernels)]
-    views = [(view_name(view), Gaussian(gamma=GAMMA), columns[view]) for view in range(n_kernels)]
+    plain: dict[str, Any] = {"standardize": False, "normalize": None}
+    views = [View(view_name(m), Gaussian(gamma=GAMMA), columns[m], **plain) for m in range(n_kernels)]
     few = make_rows(_WARM_ROWS)
     _fit(views, loss, few.X, few.labels if loss == "hinge" else few.values, tol)
     rows = make_rows(n)

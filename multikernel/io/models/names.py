@@ -36,7 +36,7 @@ from ...kernels.sets import Jaccard, Tanimoto
 from ...kernels.strings.alignment import LocalAlignment
 from ...kernels.strings.spectrum import Gappy, Mismatch, Spectrum
 from ...kernels.strings.weighted_degree import WeightedDegree
-from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace
+from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace, UnitVariance
 from ...localized.base import GatedKernels
 from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
 from ...localized.projection import (

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...boosting.estimators import ColumnKernels
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...kernels.dot import bounded_inverse
 from ...localized.base import GatedKernels
 from ...views.bank import KernelBank
 from .archive import FORMAT_VERSION
@@ -146,7 +147,7 @@ def _bank_stores(name: str) -> Callable[[State], State]:
         sides = ("left", "right") if name == "PairwiseRidge" else ("kernels",)
         for side in sides if stored else ():
             if kept[side] is not None:
-                kept[side] = KernelBank(kept[side], **stored)
+                kept[side] = KernelBank(kept[side], **_PLAIN, **stored)
         return kept
 
     return change
@@ -157,11 +158,25 @@ def _with_defaults(**new: Any) -> Callable[[State], State]:
     return lambda state: {**new, **state}
 
 
+def _gaussian(state: State) -> State:
+    """Its sigma was a variance."""
+    if state.get("sigma") is None:
+        return state
+    return {**state, "sigma": None, "gamma": bounded_inverse(2.0 * state["sigma"])}
+
+
+_PLAIN: dict[str, Any] = {
+    "standardize": False,
+    "normalize": None,
+}  # what a view said was all that was done to its kernel
+
 _STORAGE_CHANGES: dict[str, Callable[[State], State]] = {
     **{name: _bank_stores(name) for name in _STORED},
-    "KernelBank": _with_defaults(rank=None, missing="auto"),
+    "Gaussian": _gaussian,
+    "KernelBank": _with_defaults(rank=None, missing="auto", **_PLAIN),
+    "LowRankBank": _with_defaults(**_PLAIN),
     "Selection": _with_defaults(table=None),
-    "View": _with_defaults(table=None),
+    "View": _with_defaults(table=None, **_PLAIN),
 }
 
 

@@ -484,7 +484,7 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
     for view in views:
         entry = {"name": view.name, "kernel": repr(view.kernel), "columns": view.columns}
         factors = {"approximation": view.approximation, "rank": view.rank}
-        entry |= {"standardize": bool(view.standardize)}
+        entry |= {"standardize": view.standardized, "normalize": view.normalization}
         entry |= {} if view.table is None else {"table": view.table}
         entry |= {name: value for name, value in factors.items() if value is not None}
         entry |= {"keep": view.keep} if view.keep else {}

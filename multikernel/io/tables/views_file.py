@@ -18,11 +18,11 @@
     min_genes = 5                        # also max_genes, sets (names of those to take)
     rest = true                          # one more view of the columns in no set
 
-Each view is standardised unless ``standardize = false`` (chi2 and pairwise kernels are never), and its kernel
-is brought to a mean diagonal of 1 (``transforms = "unit_trace"``), so that the weights of views can be
-compared; ``transforms = []`` leaves it as it is. Without ``columns``, a view reads the columns that the table
-itself has under its name, or else all of them. Of several tables, a view reads the one that ``table`` names,
-the one of its own name, or the only one that has its columns.
+A view is what `View` makes of these keys, with the same defaults: columns are standardised where the kernel
+reads numbers of any sign, unless ``standardize = false``, and the kernel gets unit variance in feature space,
+unless ``normalize = "none"``, "diagonal" or "trace". Without ``columns``, a view reads the columns that the
+table itself has under its name, or else all of them. Of several tables, a view reads the one that ``table``
+names, the one of its own name, or the only one that has its columns.
 """
 
 from __future__ import annotations
@@ -33,21 +33,20 @@ import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from multikernel.io.tables.data import TableData, some
-from multikernel.kernels import Chi2, Kernel, Pairwise, Tanimoto
+from multikernel.kernels import Kernel
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
 from multikernel.views.gene_sets import GeneSetViews, views_from_gene_sets
 
-_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank", "table",
-         "keep")  # fmt: skip
-_SET_KEYS = ("file", "table", "kernel", "min_genes", "max_genes", "rest", "sets", "standardize", "transforms",
-             "approximation", "rank")  # fmt: skip
-_SCALE = ("unit_trace",)
+_OF_VIEW = ("transforms", "standardize", "normalize", "approximation", "rank", "keep")
+_KEYS = ("name", "columns", "kernel", "cost", "table", *_OF_VIEW)
+_OF_SETS = ("min_genes", "max_genes", "rest", "sets", *_OF_VIEW)
+_SET_KEYS = ("file", "table", "kernel", *_OF_SETS)
 
 
 class ViewList(list[View]):
@@ -94,9 +93,9 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
     path : path
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
-        ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
-        ``approximation``, ``rank``, ``table`` and ``keep``. With ``[[gene_sets]]``, one view for each set of
-        a GMT ``file``, as `views_from_gene_sets` makes them.
+        ``cost``, ``table``, and, as for `View`, ``transforms``, ``standardize``, ``normalize`` ("none" for
+        None), ``approximation``, ``rank`` and ``keep``. With ``[[gene_sets]]``, one view for each set of a
+        GMT ``file``, as `views_from_gene_sets` makes them.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target. Gene sets need it.
@@ -135,7 +134,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
 
 
 def views_of_kernels(kernels: Sequence[Kernel]) -> ViewList:
-    """One view of all columns for each kernel, standardised and scaled as those of a file are.
+    """One view of all columns for each kernel, as `View` makes it.
 
     Parameters
     ----------
@@ -149,12 +148,9 @@ def views_of_kernels(kernels: Sequence[Kernel]) -> ViewList:
     --------
     >>> from multikernel.kernels import Linear
     >>> views_of_kernels([Linear()])
-    [View(name='linear', kernel=Linear(), transforms=(UnitTrace(factor=None),), standardize=True)]
+    [View(name='linear', kernel=Linear())]
     """
-    return ViewList(
-        replace(view, transforms=_SCALE, standardize=_can_be_standardised(view.kernel))
-        for view in as_views(list(kernels))
-    )
+    return ViewList(as_views(list(kernels)))
 
 
 @dataclass(frozen=True)
@@ -207,13 +203,11 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
     kernels = _kernels(entry["kernel"], place)
     names = [view.name for view in as_views([kernel for _, kernel in kernels])]
     views = []
+    options = _options(entry, _OF_VIEW)
     for (text, kernel), kind in zip(kernels, names, strict=True):
-        standardize = entry.get("standardize", _can_be_standardised(kernel))
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
-            view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
-            factors = {key: entry[key] for key in ("approximation", "rank", "keep") if key in entry}
-            views.append(replace(view, **factors, table=owner))
+            views.append(View(name, kernel, columns, table=owner, **options))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None
     return views
@@ -260,11 +254,12 @@ def _cost(cost: Any, file: str, view: str) -> float:
     return float(cost)
 
 
-def _can_be_standardised(kernel: Kernel) -> bool:
-    """Some need numbers of at least 0, some no numbers; a pair's two objects must keep the same units."""
-    if isinstance(kernel, Chi2 | Pairwise | Tanimoto) or not kernel._reads_numbers:
-        return False
-    return all(map(_can_be_standardised, getattr(kernel, "_parts", ())))
+def _options(entry: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """What an entry says under some keys; normalize = "none" is None, which TOML has not."""
+    options = {key: entry[key] for key in keys if key in entry}
+    if options.get("normalize") == "none":
+        options["normalize"] = None
+    return options
 
 
 def _columns(entry: dict[str, Any], place: _Place, table: TableData | None) -> tuple[Any, str | None]:
@@ -353,8 +348,7 @@ def _sets_of(entry: dict[str, Any], place: _Place, table: TableData | None, fold
         table = table.parts[owner]
     ((_, kernel),) = _one(_kernels(entry.get("kernel", "gaussian"), place), place)
     path = folder / entry["file"]
-    more: dict[str, Any] = {"standardize": _can_be_standardised(kernel), "transforms": _SCALE}
-    more.update({key: entry[key] for key in _SET_KEYS[3:] if key in entry})
+    more = _options(entry, _OF_SETS)
     try:
         return views_from_gene_sets(
             table.columns, path if path.exists() else Path(entry["file"]), kernel, table=owner, **more

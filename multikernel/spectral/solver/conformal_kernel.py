@@ -155,7 +155,7 @@ def learn_conformal(
     >>> result.history[:2].round(4).tolist()
     [1.6667, 1.6869]
     """
-    check_choice("method", method, METHODS)
+    check_choice("solver", method, METHODS)
     n_steps = check_positive_integer("n_steps", n_steps)
     step = check_number("step", step, above=0.0)
     scales = np.ones(K1.shape[1])

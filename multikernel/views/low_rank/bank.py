@@ -25,6 +25,9 @@ class LowRankBank:
     ----------
     kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
         As for :class:`KernelBank`; views may name their `approximation` and `rank`.
+    standardize : bool or "auto", default="auto"
+    normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"
+        As for :class:`KernelBank`.
     rank : int, float or None
         For views that name none: columns of a factor, or the largest relative trace error on the reference
         rows, within at most n / 4 columns of n rows, not less than 200 and not more than 1000. None is 200
@@ -70,7 +73,8 @@ class LowRankBank:
 
     Transforms apply to factors: ``"center"`` subtracts the mean factor of the reference rows,
     ``"unit_diagonal"`` divides by the exact √k(x, x), ``"unit_trace"`` by the root of its mean over the
-    reference rows; ``"clip"`` has nothing to do.
+    reference rows, ``"unit_variance"`` by the root of that mean minus ‖mean factor‖²; ``"clip"`` has nothing
+    to do.
 
     Examples
     --------
@@ -83,6 +87,8 @@ class LowRankBank:
 
     kernels: Any = "auto"
     _: KW_ONLY
+    standardize: bool | str = "auto"
+    normalize: str | None = "auto"
     rank: int | float | None = None
     seed: int | None = 0
     dtype: Any = "float64"
@@ -107,7 +113,7 @@ class LowRankBank:
         table = as_table(sample)
         if count_rows(table) < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
-        views = place_views(as_views(self.kernels), table)
+        views = place_views(as_views(self), table)
         for view in views:
             check_low_rank(view)
         fitter = ViewFitter(

@@ -349,7 +349,7 @@ def _frequencies(kernel: Kernel, shape: tuple[int, int], rng: np.random.Generato
     if isinstance(kernel, Gaussian):
         return rng.normal(scale=np.sqrt(2.0 * kernel._coefficient), size=shape)
     if isinstance(kernel, Laplacian):
-        return kernel.gamma * rng.standard_cauchy(shape)
+        return float(kernel.gamma) * rng.standard_cauchy(shape)
     if isinstance(kernel, Scaled):
         return _frequencies(kernel.base, shape, rng)
     if isinstance(kernel, Product):

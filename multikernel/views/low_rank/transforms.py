@@ -6,7 +6,8 @@ Each step changes the factors in their memory and returns the exact k(x, x) afte
 - centring subtracts the mean factor of the reference rows: φ(x) is centred at the projected mean, which
   leaves out as much as before;
 - a unit diagonal divides z by the exact √k(x, x), so that Z approximates the normalised kernel;
-- a unit trace multiplies z by √(1 / mean of k(x, x) over the reference rows).
+- a unit trace multiplies z by √(1 / mean of k(x, x) over the reference rows);
+- a unit variance multiplies z by √(1 / (mean of k(x, x) − ‖mean of z‖²)), both over the reference rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
+from multikernel.kernels import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace, UnitVariance
 from multikernel.kernels._rows import squared_norms
 from multikernel.kernels.transforms import inverse_roots
 
@@ -111,7 +112,11 @@ def _fitted(transform: Transform, Z: np.ndarray, diagonal: np.ndarray) -> Factor
         return Shift(Z.mean(axis=0))
     if isinstance(transform, UnitDiagonal):
         return UnitLength()
-    factor = UnitTrace().fit_diagonal(diagonal).factor
+    if isinstance(transform, UnitVariance):
+        mean = Z.mean(axis=0)
+        factor = UnitVariance().fit_means(diagonal, float(mean @ mean)).factor
+    else:
+        factor = UnitTrace().fit_diagonal(diagonal).factor
     assert factor is not None
     return Scale(float(np.sqrt(factor)))
 
@@ -124,10 +129,10 @@ def check_transforms(transforms: Iterable[Transform]) -> None:
                 "transforms='shift' adds a multiple of the identity, which no factor of low rank holds. "
                 "Leave it out: what factors stand for has no negative eigenvalue; or use gram='dense'."
             )
-        if not isinstance(transform, Center | UnitDiagonal | UnitTrace | PSDRepair):
+        if not isinstance(transform, Center | UnitDiagonal | UnitTrace | UnitVariance | PSDRepair):
             raise ValueError(
                 f"{type(transform).__name__} is a transform of Gram matrices that factors cannot follow. Use "
-                "'center', 'unit_diagonal', 'unit_trace' or 'clip', or gram='dense'."
+                "'center', 'unit_diagonal', 'unit_trace', 'unit_variance' or 'clip', or gram='dense'."
             )
 
 

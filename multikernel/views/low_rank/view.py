@@ -128,7 +128,7 @@ class FactorView:
 def check_low_rank(view: View) -> None:
     """Refuse a view whose kernel or transforms factors cannot stand for."""
     with naming(f"view {view.name!r}"):
-        check_transforms(view.transforms)
+        check_transforms(view.steps)
         if has_part(view.kernel, Precomputed, outside=(Kronecker, Pairwise)):
             raise ValueError(
                 f"{view.kernel!r} is a matrix that is there already; factors would take its place. Use "
@@ -386,7 +386,7 @@ class ViewFitter:
         label = f"view {view.name!r}"
         rank = self._rank(view)
         selection = resolve_columns(self.table, view.columns, label, view.table)
-        rows, scaling = self._rows_of(selection, bool(view.standardize), label)
+        rows, scaling = self._rows_of(selection, view.standardized, label)
         with naming(label):
             kernel = view.kernel.fit(rows)
             diagonal = evaluate_diagonal(kernel, rows)
@@ -400,7 +400,7 @@ class ViewFitter:
             Z = map_.factors(kernel, rows)
             _require_agreement(kernel, squared_norms(Z), diagonal, rows)
             error = gram_error(kernel, map_, rows)
-            steps, diagonal = fit_steps(view.transforms, Z, diagonal)
+            steps, diagonal = fit_steps(view.steps, Z, diagonal)
         degenerate = find_degenerate(Z, diagonal)
         if degenerate:
             self._refuse(view, degenerate)
@@ -444,7 +444,7 @@ class ViewFitter:
         if approximation == "cholesky":
             largest = min(len(rows), largest_rank(self.n))
             return approximation, cholesky_map(
-                view.transforms, kernel, rows, diagonal, rank, largest=largest, seed=self.seed
+                view.steps, kernel, rows, diagonal, rank, largest=largest, seed=self.seed
             )
         if isinstance(rank, int):
             return approximation, nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank))
@@ -459,9 +459,7 @@ class ViewFitter:
         """More and more landmarks, until at most `share` of the trace is left out, or as many as may be."""
         count, largest = _FIRST_LANDMARKS, min(len(rows), largest_rank(self.n))
         map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
-        while (
-            count < largest and share_left_out(view.transforms, map_.factors(kernel, rows), diagonal) > share
-        ):
+        while count < largest and share_left_out(view.steps, map_.factors(kernel, rows), diagonal) > share:
             count = min(largest, math.ceil(_GROWTH * count))
             map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
         return map_

@@ -15,7 +15,8 @@ from multikernel.io.models.grammar import name_in, nodes
 from multikernel.io.models.names_0_1 import names_of_0_1
 from tests.golden.make_models import ANSWERS, FUNCTIONS, read_table
 
-SETS = sorted(Path(__file__).parents[2].joinpath("golden").glob("models_*"))
+GOLDEN = Path(__file__).parents[2] / "golden"
+SETS = sorted(GOLDEN.glob("models_*"))
 STORED = {folder.name: json.loads((folder / ANSWERS).read_text(encoding="utf-8")) for folder in SETS}
 CASES = [(folder, name) for folder in SETS for name in STORED[folder.name]["models"]]
 FIRST = SETS[0]
@@ -115,6 +116,16 @@ def test_the_names_of_a_new_file_say_nothing_of_modules(load, tmp_path):
     schema = json.loads(unpack(path.read_bytes())[SCHEMA])
     modules = {node["__module__"] for node in nodes(schema)}
     assert {module for module in modules if module.startswith("multikernel")} == {"multikernel"}
+
+
+def test_a_gaussian_of_0_1_keeps_its_values_though_sigma_has_another_meaning(write, tmp_path):
+    stored = json.loads((GOLDEN / "sigma_0.1.json").read_text(encoding="utf-8"))
+    model = load_model(write(lzma.decompress((GOLDEN / "sigma_0.1.skops.xz").read_bytes())))
+    within = [model.kernels[0], model.kernels[1].kernel.left.base]
+    assert [(kernel.gamma, kernel.sigma) for kernel in within] == [(0.5 / 0.7, None), (0.25, None)]
+    for each in (model, load_model(save_model(model, tmp_path / "again.skops"))):
+        found = each.decision_function(stored["new"])
+        np.testing.assert_allclose(found, stored["decision_function"], rtol=1e-12, atol=1e-12)
 
 
 def test_the_version_that_saved_is_told(write, monkeypatch):

@@ -45,7 +45,8 @@ FORMAT_2 = """
     Quadratic RadiusMargin RandomWalk RegularizedLaplacian RegularizedMKLClassifier ResponseSurface
     RidgeBall Rows Scale Scaled Scaling Selection Shift Sigmoid SigmoidCalibration SigmoidGate SoftmaxGate
     Sparse SpectralKernelClassifier SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule
-    Tanimoto TransductiveMKLClassifier UnitDiagonal UnitLength UnitTrace View ViewMap WeightedDegree
+    Tanimoto TransductiveMKLClassifier UnitDiagonal UnitLength UnitTrace UnitVariance View ViewMap
+    WeightedDegree
 """
 
 

@@ -34,6 +34,7 @@ from multikernel.kernels import (
     Tanimoto,
     UnitDiagonal,
     UnitTrace,
+    UnitVariance,
 )
 from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import LowRankBank
@@ -164,13 +165,13 @@ def test_precomputed_kernels(tmp_path):
 
 
 def test_kernels_and_transforms(tmp_path):
-    plain = [Linear(), Polynomial(2, coef0=2.0), Gaussian(scale=2.0), Laplacian(), Chi2()]
+    plain = [Linear(), Polynomial(2, coef0=2.0), Gaussian(scale=2.0), Laplacian(), Chi2(scale=2.0)]
     plain += [Cosine(), Sigmoid(), Tanimoto(), Hamming(), Mixed()]
     fitted = [kernel.fit(np.abs(X)) for kernel in plain]
     fitted += [fitted[0] + fitted[1] * fitted[2] ** 2, 0.5 * fitted[2], Pairwise(Linear())]
     fitted += [Kronecker(Linear(), fitted[2], split=([0, 1], [2]))]
     K = X @ X.T
-    chains = [t.fit(K) for t in (Center(), UnitDiagonal(), UnitTrace(), PSDRepair("clip"))]
+    chains = [t.fit(K) for t in (Center(), UnitDiagonal(), UnitTrace(), UnitVariance(), PSDRepair("clip"))]
     given = Precomputed(K)
     loaded = again([fitted, chains, Chain((Center(), UnitTrace())).fit(K), given], tmp_path)
     assert loaded[0] == fitted and loaded[3] == given and not loaded[3].matrix.flags.writeable

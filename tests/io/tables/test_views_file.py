@@ -28,7 +28,7 @@ def test_views_are_what_the_file_says(tmp_path):
         columns = ["height", "width"]
         kernel = "gaussian(scale=2)"
         standardize = false
-        transforms = []
+        normalize = "none"
         cost = 3
         [[view]]
         name = "legs"
@@ -39,16 +39,17 @@ def test_views_are_what_the_file_says(tmp_path):
         name = "all"
         kernel = "linear"
         transforms = "center"
+        normalize = "diagonal"
+        standardize = true
         """,
     )
     legs = ["leg_1", "leg_2", "width", "size [mm]"]
-    scaled = ("unit_trace",)
     assert views == [
-        View("shape", Gaussian(scale=2), ["height", "width"]),
-        View("legs/linear", Linear(), legs, scaled, standardize=True),
-        View("legs/chi2", Chi2(), legs, scaled),
-        View("legs/linear-2", Linear(), legs, scaled, standardize=True),
-        View("all", Linear(), None, "center", standardize=True),
+        View("shape", Gaussian(scale=2), ["height", "width"], standardize=False, normalize=None),
+        View("legs/linear", Linear(), legs),
+        View("legs/chi2", Chi2(), legs),
+        View("legs/linear-2", Linear(), legs),
+        View("all", Linear(), None, "center", standardize=True, normalize="diagonal"),
     ]
     assert views.costs == {"shape": 3.0, "legs/linear": 0.5, "legs/chi2": 0.5, "legs/linear-2": 0.5}
 
@@ -92,6 +93,7 @@ def test_a_view_without_columns_reads_those_of_the_table_under_its_name(tmp_path
         ("[[view]]\nname = 'a'\nkernel = 'linear'\nstandardize = 1", "true or false; got 1"),
         ("[[view]]\nname = 'a'\nkernel = 'pairwise(linear)'\nstandardize = true", "different units"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ntransforms = 'unit'", "'unit_trace'.*got 'unit'"),
+        ("[[view]]\nname = 'a'\nkernel = 'linear'\nnormalize = 'unit'", "'variance'.*got 'unit'"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncost = 0", "'a': cost must be a number greater than 0"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\n" * 2, "'a' occurs twice"),
     ],

@@ -74,7 +74,7 @@ def test_aligned_weights_of_spaces_are_the_best_of_their_kind():
     assert learned.objective >= best - 1e-7
 
 
-@pytest.mark.parametrize("parameters", [{}, {"alpha": ("relative", 1.5)}, {"criterion": "alignment"}])
+@pytest.mark.parametrize("parameters", [{}, {"reg": ("relative", 1.5)}, {"method": "alignment"}])
 def test_the_order_of_columns_and_unlabelled_points_does_not_matter(parameters):
     """A full factorial design, whose eigenvalues repeat."""
     X = np.array(list(itertools.product(range(3), range(3), range(2), range(3), range(4))), float)

@@ -12,6 +12,7 @@ from multikernel.kernels import Gaussian, Linear
 from multikernel.views import CompletedBank, KernelBank, PrecomputedBank, View, stack_kernels
 from multikernel.views.columns import absent_rows
 from multikernel.views.missing import RIDGE
+from tests.raw import raw
 from tests.refusals import refused
 
 RNG = np.random.default_rng(0)
@@ -119,7 +120,7 @@ def test_zeros_and_means_are_those_of_features():
     """Of a linear kernel the features are the columns themselves."""
     X, has = table(15), patterns(15, 0.4)
     new, has_new = table(6, 5), patterns(6, 0.5, 7)
-    views = [(str(k), Linear(), columns) for k, columns in enumerate(COLUMNS)]
+    views = raw([(str(k), Linear(), columns) for k, columns in enumerate(COLUMNS)])
     for fill in ("zero", "mean"):
         bank = CompletedBank(KernelBank(views), fill)
         Ks = bank.fit_stack(hide(X, has))
@@ -216,7 +217,7 @@ def test_the_divergence_never_rises_and_is_what_it_is_called():
 def test_a_whole_view_that_new_samples_lack_is_predicted_from_the_other():
     """Two complete kernels: k_2(x, ·) = k_1(x, ·) (K_1 / s_1 + λ I)⁻¹ K_2 / s_1."""
     X, new = table(20), table(7, 9)
-    views = [("one", Gaussian(gamma=0.5), [0, 1, 4]), ("two", Gaussian(gamma=0.3), [2, 3])]
+    views = raw([("one", Gaussian(gamma=0.5), [0, 1, 4]), ("two", Gaussian(gamma=0.3), [2, 3])])
     bank = CompletedBank(KernelBank(views), "mutual")
     K_1, K_2 = bank.fit_stack(X)
     known = KernelBank(views).fit(X).transform(new)

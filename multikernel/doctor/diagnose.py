@@ -53,6 +53,7 @@ from multikernel.views import as_views
 from multikernel.views.columns import MultiTable, as_table, n_columns, n_rows
 from multikernel.views.low_rank import DEFAULT_RANK, LARGEST_DENSE, choose_gram
 from multikernel.views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size
+from multikernel.views.precomputed import storage_of
 from multikernel.viz import describe_data
 
 TASKS = ("auto", "classes", "values")
@@ -145,6 +146,7 @@ def diagnose(
     check_choice("task", task, TASKS)
     limit = check_positive_integer("max_samples", max_samples)
     rng = np.random.default_rng(check_seed("random_state", random_state))
+    kernels = storage_of(kernels).kernels
     with np.errstate(all="ignore"):  # numbers that overflow are what is looked for, not a reason to stop
         return _examine(X, y, kernels, task, limit, rng)
 

@@ -29,6 +29,7 @@ from ..core.inputs import encode_labels, require_two_classes
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Gaussian
 from ..views import View, as_views, make_bank
+from ..views.precomputed import storage_of
 from .machines import fit_machine, machine_for, machine_weights
 
 CROSSES = ("sqrt", "gaussian")
@@ -261,6 +262,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
 
 def _gaussian_views(kernels: Any) -> list[View]:
+    kernels = storage_of(kernels).kernels
     if isinstance(kernels, str):
         raise ValueError(f"cross='gaussian' needs a list of Gaussian kernels; got kernels={kernels!r}.")
     views = as_views(kernels)

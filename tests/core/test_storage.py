@@ -11,9 +11,11 @@ from sklearn.model_selection import GridSearchCV
 import multikernel
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge
 from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.doctor import diagnose
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import MissingViewsWarning, RegularizedMKLClassifier
 from multikernel.registry import get_method, list_methods
+from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import join_views
@@ -28,6 +30,37 @@ def test_a_bank_by_default_is_the_kernels_alone():
     plain, stored = MKLClassifier(VIEWS).fit(X, Y), MKLClassifier(KernelBank(VIEWS)).fit(X, Y)
     np.testing.assert_array_equal(plain.dual_coef_, stored.dual_coef_)
     assert stored.missing_ == "error" and stored.gram_ == "dense"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        cls
+        for method in list_methods()
+        for cls in method.estimators.values()
+        if "kernels" in cls().get_params(deep=False) and "psd" in cls._storage_options
+    ],
+)
+@pytest.mark.parametrize("kernels", ["auto", "precomputed"])
+def test_every_family_takes_words_in_a_bank(kind, kernels):
+    """Up to the checks of its data: what stands in the bank is read as if it stood alone."""
+    model = kind(kernels=KernelBank(kernels))
+    plain = kind(kernels=kernels)
+    assert model._precomputed == plain._precomputed == (kernels == "precomputed")
+    tags, alone = model.__sklearn_tags__().input_tags, plain.__sklearn_tags__().input_tags
+    assert (tags.pairwise, tags.sparse, tags.three_d_array) == (
+        alone.pairwise,
+        alone.sparse,
+        alone.three_d_array,
+    )
+
+
+def test_the_doctor_and_gaussian_crosses_read_a_bank():
+    stack = np.stack([np.exp(-((X[:, :1] - X[:, 0]) ** 2)), X @ X.T], axis=2)
+    given = [diagnose(stack, Y, kernels).n_samples for kernels in ("precomputed", KernelBank("precomputed"))]
+    assert given == [40, 40]
+    with pytest.raises(ValueError, match="cross='gaussian' needs a list of Gaussian kernels"):
+        CompositionalKernelClassifier(KernelBank("auto"), cross="gaussian").fit(X, Y)
 
 
 def test_searches_and_parameters_reach_the_bank_and_its_views():

@@ -315,7 +315,7 @@ def make_bank(
         bank = PrecomputedBank(**stored)
     else:
         refuse_approximations(as_views(given))  # and what is no set of kernels, before anything is computed
-        defaults = {"standardize": given.standardize, "normalize": given.normalize}
+        defaults: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
         bank = KernelBank(given.kernels, **defaults, **stored)
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)

@@ -164,7 +164,10 @@ def _gaussian(state: State) -> State:
     return {**state, "sigma": None, "gamma": bounded_inverse(2.0 * state["sigma"])}
 
 
-_PLAIN = {"standardize": False, "normalize": None}  # what a view said was all that was done to its kernel
+_PLAIN: dict[str, Any] = {
+    "standardize": False,
+    "normalize": None,
+}  # what a view said was all that was done to its kernel
 
 _STORAGE_CHANGES: dict[str, Callable[[State], State]] = {
     **{name: _bank_stores(name) for name in _STORED},

@@ -24,8 +24,9 @@ from multikernel.io.models.files import checked_bytes
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import SumRule
 from tests.io.models.models import NEW, answers, assert_same_bits, make_data
+from tests.raw import raw
 
-TWO = [Linear(), Gaussian(0.5)]
+TWO = raw([Linear(), Gaussian(0.5)])  # rows are saved as the kernels see them
 SLIM = [
     MKLClassifier(TWO),
     MKLRegressor(TWO),
@@ -64,7 +65,7 @@ def test_support_samples_only(estimator):
 def test_kernels_without_weight_leave_nothing():
     X, labels, _ = make_data(40)
     X = np.column_stack([X, 0.01 * np.random.default_rng(1).normal(size=(40, 2))])
-    model = MKLClassifier([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])]).fit(X, labels)
+    model = MKLClassifier(raw([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])])).fit(X, labels)
     assert model.kernel_weights_[1] == 0.0
     data = checked_bytes(model)
     assert all(X[row, 0].tobytes() in data for row in model.support_)

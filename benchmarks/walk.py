@@ -144,7 +144,7 @@ def fit_localized() -> None:
 
 def fit_nonstationary() -> None:
     """``NonstationaryClassifier().fit`` on the same."""
-    multikernel.NonstationaryClassifier(random_state=0).fit(*_points())
+    multikernel.nonstationary.NonstationaryClassifier(random_state=0).fit(*_points())
 
 
 def fit_on_command_line() -> None:

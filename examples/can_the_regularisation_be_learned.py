@@ -21,7 +21,8 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit, train_test_split
 
-from multikernel import KernelDiscriminantClassifier, View
+from multikernel import View
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian
 
 FIXED = [10.0**k for k in range(-8, 1)]

@@ -18,8 +18,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import MKLClassifier, TransductiveMKLClassifier, View
+from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.transductive import TransductiveMKLClassifier
 
 VIEWS = [
     View("quadratic", Polynomial(degree=2), standardize=False, normalize="diagonal"),
@@ -27,10 +28,10 @@ VIEWS = [
     View("linear", Linear(), standardize=False, normalize="diagonal"),
 ]
 CONTENDERS = {
-    "weights of any sign": TransductiveMKLClassifier(VIEWS, weights="free"),
-    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weights="nonnegative"),
-    "learned C, any sign": TransductiveMKLClassifier(VIEWS, weights="free", criterion="soft2", C="learn"),
-    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weights="free", criterion="alignment"),
+    "weights of any sign": TransductiveMKLClassifier(VIEWS, weight_set="free"),
+    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weight_set="nonnegative"),
+    "learned C, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="soft2", C="learn"),
+    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="alignment"),
 }
 
 

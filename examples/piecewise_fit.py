@@ -110,7 +110,7 @@ def describe(name: str, y: np.ndarray, table: pd.DataFrame, n_folds: int) -> Non
 def draw_fit(ax: Axes, bands: Axes, model: LocalizedMKLRegressor, X: np.ndarray, y: np.ndarray) -> None:
     """Above the curve and the line of each piece, below the gate as bands."""
     time = np.linspace(X.min(), X.max(), 400)[:, None]
-    gate = model.gate(time)
+    gate = model.sample_kernel_weights(time)
     lines = model.contributions(time) / gate + model.intercept_
     order = np.argsort(time[:, 0] @ gate / gate.sum(axis=0))  # from left to right
     ax.scatter(X[:, 0], y, s=12, c="0.55", linewidths=0)

@@ -26,8 +26,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from multikernel import KernelBank, LowRankWarning, MKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, View
 from multikernel.kernels import Gaussian
+from multikernel.mkl import LowRankWarning
 
 N_VIEWS, WIDTH = 6, 3
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are

@@ -26,8 +26,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 
-from multikernel import MKLClassifier, PosteriorSVC, View
+from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Kernel, Polynomial
+from multikernel.soft_labels import PosteriorSVC
 
 C = 10.0
 CENTRES = np.array([[-1.5, -1.0], [1.5, -1.0], [0.0, 1.6]])

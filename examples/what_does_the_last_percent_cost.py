@@ -21,9 +21,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from sklearn.model_selection import train_test_split
 
-from multikernel import MKLClassifier, View, cost_path
+from multikernel import MKLClassifier, View
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
+from multikernel.mkl import cost_path
 from multikernel.mkl.cost_path import CostPath
 
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are

@@ -27,8 +27,8 @@ from sklearn.datasets import make_moons
 from sklearn.decomposition import KernelPCA
 from sklearn.svm import SVC
 
-from multikernel import KernelKNNClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import KernelKNNClassifier, SpectralKernelClassifier
 
 N_POINTS, N_LABELLED = 200, 20
 PLAIN, LEARNED = "plain Gaussian", ("separability", "alignment", "conformal")
@@ -71,7 +71,7 @@ def plain_kernel(draw: Draw) -> np.ndarray:
 
 def learned_kernel(draw: Draw, criterion: str) -> SpectralKernelClassifier:
     X, y, X_unlabelled, _ = draw.parts()
-    model = SpectralKernelClassifier(criterion=criterion, width="mean", standardize=False)
+    model = SpectralKernelClassifier(method=criterion, gamma="mean", standardize=False)
     return model.fit(X, y, X_unlabelled)
 
 
@@ -90,7 +90,7 @@ def run(n_draws: int) -> pd.DataFrame:
             draw = make(np.random.default_rng(number))
             models = {criterion: learned_kernel(draw, criterion) for criterion in LEARNED}
             kernels = {PLAIN: plain_kernel(draw)} | {name: model.kernel_ for name, model in models.items()}
-            ratio = models["separability"].alpha_star_
+            ratio = models["separability"].reg_star_
             for classifier in CLASSIFIERS:
                 for name, K in kernels.items():
                     rows.append([problem, number, classifier, name, accuracy_of(draw, K, classifier), ratio])

@@ -186,7 +186,7 @@ def draw_faces(grid: np.ndarray, data: Pictures, shown: np.ndarray, models: dict
             word if data.person is None else f"{word}, person {data.person[row]}", fontsize=10
         )
     for line, (name, model) in enumerate(models.items(), start=1):
-        gates, predicted = model.gate(X), model.predict(X)
+        gates, predicted = model.sample_kernel_weights(X), model.predict(X)
         active = model.active_kernels(X).sum(axis=1)
         for column, row in enumerate(shown):
             ax = grid[line, column]
@@ -229,7 +229,7 @@ def draw_picture(path: Path, data: Pictures, table: pd.DataFrame, n_folds: int) 
     draw_faces(left.subplots(1 + len(models), 2 * N_SHOWN), data, choose(data, test), models)
     left.suptitle(f"{data.title}: new pictures, dimmed where the gate is shut ({RANDOM})")
     axes = right.subplot_mosaic("AB;CC", height_ratios=[1.0, 1.6])
-    gates = models[SOFTMAX].gate(X[test])
+    gates = models[SOFTMAX].sample_kernel_weights(X[test])
     for place, label in (("A", 1), ("B", -1)):
         image = draw_map(
             axes[place], gates[data.y[test] == label], f"mean softmax gate,\n{data.words[label][1]}"

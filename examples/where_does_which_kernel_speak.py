@@ -30,9 +30,10 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, NonstationaryClassifier, View, stack_kernels
+from multikernel import MKLClassifier, View, stack_kernels
 from multikernel.datasets.generators import make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
 
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 PIECES = [View("line", Linear(), **PLAIN), View("parabola", Polynomial(degree=2), **PLAIN)]
@@ -74,7 +75,7 @@ def draw_surface(ax: Axes, model: Any, title: str) -> None:
 def draw_weights(ax: Axes, model: NonstationaryClassifier, side: int, title: str) -> Any:
     """The weight of the quadratic kernel in one of the two mixtures."""
     x, z, points = grid()
-    share = model.kernel_weights(points)[side][:, 1].reshape(x.shape)
+    share = model.mixture_weights(points)[side][:, 1].reshape(x.shape)
     image = ax.pcolormesh(x, z, share, cmap="cividis", vmin=0.0, vmax=1.0, shading="auto", rasterized=True)
     frame(ax, title, colour="white")
     return image
@@ -121,7 +122,7 @@ def weights_of_wines() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All wines in scaled columns, their classes, and the weights in the mixture of their own class."""
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    own, _ = NonstationaryClassifier(VIEWS, C=10.0).fit(X, y).kernel_weights(X)
+    own, _ = NonstationaryClassifier(VIEWS, C=10.0).fit(X, y).mixture_weights(X)
     return X, y, own[np.arange(len(y)), y]
 
 

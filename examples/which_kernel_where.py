@@ -154,7 +154,8 @@ def draw_plane(ax: Axes, name: str, draw: int) -> None:
     model = CONTENDERS[name](PREPARATIONS[PICTURED]).fit(X, y)
     x, z, points = grid()
     local = isinstance(model, LocalizedMKLClassifier)
-    shares = model.gate(points) if local else np.tile(model.kernel_weights_, (len(points), 1))
+    everywhere = np.tile(model.kernel_weights_, (len(points), 1))
+    shares = model.sample_kernel_weights(points) if local else everywhere
     colours = (BLUE, ORANGE, GREEN)[: shares.shape[1]]
     tints = 1.0 - 0.5 * (1.0 - np.array([to_rgb(colour) for colour in colours]))
     extent = (x.min(), x.max(), z.min(), z.max())

@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import clone
 
 from . import rules
-from ._validation import check_choice
+from ._validation import check_choice, refuse_old_names
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
@@ -25,6 +25,7 @@ from .localized import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
+from .localized.projection_base import BaseProjection
 from .localized.solver.projections import PROJECTION_KERNELS
 from .mkl import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, RegularizedMKLClassifier
 from .nonstationary import NonstationaryClassifier
@@ -206,7 +207,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     """The argument of a class that takes what a user calls kernels."""
     names = inspect.signature(cls).parameters
-    if "kernels" in names:
+    if "kernels" in names and not issubclass(cls, BaseProjection):
         return {"kernels": one_kernel(kernels, method) if getattr(cls, "_has_one_kernel", False) else kernels}
     if isinstance(kernels, str) and kernels == "auto":
         return {}
@@ -216,7 +217,7 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
             f"'auto'; got {kernels!r}."
         )
     if isinstance(kernels, str) and kernels in PROJECTION_KERNELS:
-        return {"kernel": kernels}
+        return {"kernels": kernels}
     raise ValueError(
         f"{method} learns the columns of its kernel itself: kernels must be one of "
         f"{', '.join(map(repr, ('auto', *PROJECTION_KERNELS)))}; got {kernels!r}."
@@ -373,17 +374,17 @@ class Method:
         Examples
         --------
         >>> from multikernel.registry import get_method
-        >>> get_method("EasyMKL").make("classes", balance=0.5, C=10).get_params()["machine__C"]
+        >>> get_method("EasyMKL").make("classes", reg=0.5, C=10).get_params()["machine__C"]
         10
-        >>> get_method("EasyMKL").make("classes", balanse=0.5)
+        >>> get_method("EasyMKL").make("classes", reeg=0.5)
         Traceback (most recent call last):
         ...
-        ValueError: easy_mkl has no parameter 'balanse'; did you mean 'balance'?
+        ValueError: easy_mkl has no parameter 'reeg'; did you mean 'reg'?
         """
         cls = self.estimator_class(task)
         stored = {name: parameters.pop(name) for name in storage_parameters(cls) if name in parameters}
         parts = split(parameters, cls, self.learner, task)
-        self._refuse(parts, task, kernels)
+        self._refuse(parts, task, parameters)
         given = kernel_argument(cls, kernels, self.name) | parts.estimator | dict(self.preset)
         given |= banks_that_store(cls, given, stored) if stored else {}
         if "task" in inspect.signature(cls).parameters:
@@ -398,14 +399,17 @@ class Method:
         model = cls(**given)
         return model.set_params(**parts.nested) if parts.nested else model
 
-    def _refuse(self, parts: Parts, task: str, kernels: Any) -> None:
+    def _refuse(self, parts: Parts, task: str, parameters: Mapping[str, Any]) -> None:
         """Parameters that nobody has, or that say the same thing twice."""
         unknown = [*parts.unknown, *(name for name in self.preset if name in parts.estimator)]
+        for owner in (self.learner, self.estimator_class(task)):
+            try:
+                refuse_old_names(owner or "", {name: parameters[name] for name in parts.unknown})
+            except TypeError as error:
+                raise ValueError(str(error)) from None
         require_known(unknown, self.parameters(task), self.name)
         if self.learner is not None and "learner" in parts.estimator:
             raise ValueError(f"{self.name} is the learner; give its parameters by their names.")
-        if "kernel" in parts.estimator and not (isinstance(kernels, str) and kernels == "auto"):
-            raise ValueError(f"give {self.name} its kernel once: by kernels, or by kernel.")
 
 
 # --- the methods of the package: estimators with their siblings, and every weight learner -------------------
@@ -497,7 +501,7 @@ def _by_name() -> dict[str, Method]:
 
 def _learners() -> list[type[WeightLearner]]:
     exported = (getattr(rules, name) for name in rules.__all__)
-    learners = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
+    learners: list[Any] = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
     return [cls for cls in learners if hasattr(cls, "about")]  # bases say nothing about themselves
 
 

@@ -4,10 +4,10 @@ import importlib
 import inspect
 import pkgutil
 
-import multikernel
 from multikernel import rules as weights
 from multikernel.registry import get_method, list_methods
-from multikernel.rules import About, WeightLearner
+from multikernel.rules import WeightLearner
+from tests.public import public_estimators
 
 ORDER = (
     "fixed",
@@ -40,10 +40,10 @@ HEAD = """# The methods
 This page is written by `make docs` from what each class says about itself; do not edit it.
 
 A **weight learner** (`multikernel.rules`) has `fit(kernels, y)`, `kernel_weights_` and `combine(kernels)`,
-and goes under any kernel machine by `CombinedKernelClassifier(learner, machine)`, `CombinedKernelRegressor`
-or `CombinedKernelOneClass`; an **estimator** (`multikernel`) is complete in itself. P kernels of n samples,
-weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernels, baselines=True)` says whether learning
-the weights helped on your data.
+and goes under any kernel machine by `CombinedKernelClassifier(kernels, learner, machine)`,
+`CombinedKernelRegressor` or `CombinedKernelOneClass`; an **estimator** is complete in itself. P kernels of n
+samples, weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernels, baselines=True)` says whether
+learning the weights helped on your data.
 """
 
 
@@ -55,8 +55,7 @@ def learners():
 
 def estimators():
     """The estimators of the package that say what they are about."""
-    exported = (getattr(multikernel, name) for name in multikernel.__all__)
-    return [c for c in exported if inspect.isclass(c) and isinstance(getattr(c, "about", None), About)]
+    return sorted(public_estimators(), key=lambda cls: cls.__name__)
 
 
 def all_learners():

@@ -5,39 +5,41 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import (
-    BayesianMKLClassifier,
-    BayesianMKLRegressor,
-    ColumnBoostingClassifier,
-    ColumnBoostingRegressor,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelPCA,
     CombinedKernelRegressor,
-    CompositionalKernelClassifier,
-    ConformalKernel,
-    KDDAClassifier,
     KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    MultipleKernelKMeans,
-    NonstationaryClassifier,
-    PairwiseRidge,
-    PosteriorSVC,
+)
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.clustering import MultipleKernelKMeans
+from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import (
+    LocalizedMKLOneClass,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
 )
-from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.pairs import PairwiseRidge
+from multikernel.rules import CompositionalKernelClassifier
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelKNNClassifier,
+    SpectralKernelClassifier,
+)
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.methods_page import estimators
 
 # quick settings where they are slow: the checks ask for conventions, not for optima. The first instance of
@@ -60,15 +62,15 @@ ESTIMATORS = [
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
     TransductiveMKLClassifier([Linear(), Gaussian()], tol=1e-4),
     TransductiveMKLClassifier(
-        [Linear(), Gaussian()], criterion="soft2", C="learn", weights="spectral", n_components=4, tol=1e-4
+        [Linear(), Gaussian()], method="soft2", C="learn", weight_set="spectral", n_components=4, tol=1e-4
     ),
-    TransductiveMKLClassifier([Linear(), Gaussian()], criterion="alignment", max_iter=5),
+    TransductiveMKLClassifier([Linear(), Gaussian()], method="alignment", max_iter=5),
     KernelDiscriminantClassifier(),
     KernelDiscriminantClassifier(reg="learn", rule="knn"),
     SpectralKernelClassifier(),
-    SpectralKernelClassifier(classifier="svm", width="mean", eig_tol="loo", alpha=("relative", 1.5)),
-    SpectralKernelClassifier(classifier="kdda", width="mean", criterion="alignment"),
-    SpectralKernelClassifier(width="mean", criterion="conformal"),
+    SpectralKernelClassifier(classifier="svm", gamma="mean", eig_tol="loo", reg=("relative", 1.5)),
+    SpectralKernelClassifier(classifier="kdda", gamma="mean", method="alignment"),
+    SpectralKernelClassifier(gamma="mean", method="conformal"),
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
@@ -80,11 +82,17 @@ ESTIMATORS = [
     LocalizedMKLOneClass(),
     ProjectionKernelClassifier(n_screen=3, max_iter=8),
     ProjectionKernelClassifier(
-        2, 1, kernel="gaussian", multiclass="ovr", gating="sigmoid", norm="unit", optimizer="lbfgs"
+        n_regions=2,
+        n_components=1,
+        kernels="gaussian",
+        multiclass="ovr",
+        gating="sigmoid",
+        projection_norm="unit",
+        solver="lbfgs",
     ),
-    ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
+    ProjectionKernelRegressor(n_regions=2, n_components=1, kernels="gaussian", n_screen=2, max_iter=4),
     ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
-    NonstationaryClassifier([Linear(), Gaussian()], mode="full", max_iter=2, n_init=1),
+    NonstationaryClassifier([Linear(), Gaussian()], method="full", max_iter=2, n_init=1),
     CombinedKernelClassifier(),
     CombinedKernelClassifier(machine=KernelKNNClassifier("precomputed", n_neighbors=3)),
     CombinedKernelClassifier(machine=KernelDiscriminantClassifier("precomputed")),

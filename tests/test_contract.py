@@ -24,10 +24,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-import multikernel
 from multikernel import View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
+from tests.public import public_estimators as exported_estimators
 
 N = 24
 _RNG = np.random.default_rng(0)
@@ -108,7 +108,7 @@ ENTRIES = {
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
-        {"width": "mean"},
+        {"gamma": "mean"},
         place="X",
         read_with={"C": {"classifier": "svm"}},
         sometimes=frozenset({"coefficients_", "cores_", "factors_"}),
@@ -119,20 +119,23 @@ ENTRIES = {
 
 def public_estimators():
     """The classes with `fit` that the package exports and that the registry of methods names."""
-    exported = (getattr(multikernel, name) for name in multikernel.__all__)
-    found = {
-        cls for cls in exported if inspect.isclass(cls) and hasattr(cls, "fit") and hasattr(cls, "about")
-    }
     listed = {cls for method in list_methods() for cls in method.estimators.values()}
-    return sorted(found | listed, key=lambda cls: cls.__name__)
+    return sorted({*exported_estimators(), *listed}, key=lambda cls: cls.__name__)
 
 
 PUBLIC = [cls for cls in public_estimators() if cls.__name__ in ENTRIES]
 
 
+def names_of(cls):
+    """The parameters of a class; ``kernels`` where it takes several views."""
+    names = set(cls().get_params(deep=False))
+    takes_one = getattr(cls, "_has_one_kernel", False) or cls.__name__.startswith("ProjectionKernel")
+    return names - {"kernels"} if takes_one else names
+
+
 def having(*names, among=PUBLIC):
     """The estimators that have these parameters, for parametrize."""
-    found = [cls for cls in among if set(names) <= set(cls().get_params(deep=False))]
+    found = [cls for cls in among if set(names) <= names_of(cls)]
     return pytest.mark.parametrize("cls", found, ids=lambda cls: cls.__name__)
 
 
@@ -154,7 +157,7 @@ classifying = having(among=[cls for cls in SUPERVISED if target(cls) is LABELS])
 
 def make(cls, kernels=VIEWS, **parameters):
     given = {"random_state": 0} if "random_state" in cls().get_params(deep=False) else {}
-    if "kernels" in cls().get_params(deep=False):
+    if "kernels" in names_of(cls):
         given["kernels"] = kernels
     return cls(**(given | ENTRIES[cls.__name__].quick | parameters))
 
@@ -291,7 +294,14 @@ def test_new_samples_that_are_refused(cls):
         ask(model, FRESH[:0])
 
 
-METHODS = ("gate", "kernel_weights", "contributions", "active_kernels", "combined_kernel", *QUESTIONS)
+METHODS = (
+    "sample_kernel_weights",
+    "mixture_weights",
+    "contributions",
+    "active_kernels",
+    "combined_kernel",
+    *QUESTIONS,
+)
 
 
 @every
@@ -431,6 +441,59 @@ def test_new_stacks_of_wrong_shape(cls):
             ask(precomputed(cls), bad)
 
 
+GRAM_NAMES = ("tap", "mic")
+
+
+def gram_forms(A=X, names=GRAM_NAMES):
+    """The matrices of `names` between the rows of A and the training rows, in every form; arrays are last."""
+    matrices = dict(zip(GRAM_NAMES, np.moveaxis(stack(A), 2, 0), strict=True))
+    grams = {name: matrices[name] for name in names}
+    arrays = list(grams.values())
+    array = arrays[0] if len(arrays) == 1 else np.asarray(stack_kernels(arrays))
+    return {"dict": grams, "named stack": stack_kernels(grams), "list": arrays, "array": array}
+
+
+@every_with_kernels
+def test_gram_matrices_in_any_form_are_the_same_model(cls):
+    names = GRAM_NAMES[:1] if getattr(cls, "_has_one_kernel", False) else GRAM_NAMES
+    models = {form: fit(make(cls, "precomputed"), X_) for form, X_ in gram_forms(names=names).items()}
+    new = gram_forms(FRESH, names)
+    said = answers(models["array"], new["array"])
+    for form, model in models.items():
+        has_names = form in ("dict", "named stack")
+        if hasattr(model, "view_names_"):
+            expected = names if has_names else [f"kernel-{m}" for m in range(len(names))]
+            assert list(model.view_names_) == list(expected)
+        for table in new.values():
+            assert_same_bits(said, answers(model, table))
+        if has_names:
+            others = {"other": np.ones((2, 2)), **dict(reversed(new["dict"].items()))}
+            assert_same_bits(said, answers(model, others))
+            if hasattr(model, "contributions"):
+                np.testing.assert_array_equal(model.contributions(others), model.contributions(new["array"]))
+            with refuses("the names of fit", f"without {list(names)}"):
+                ask(model, {"other": np.ones((7, N))})
+
+
+@every_with_kernels
+def test_gram_matrices_that_do_not_fit_each_other(cls):
+    for bad, error, parts in (
+        ({}, ValueError, ["at least one matrix; got none"]),
+        ({"tap": np.eye(N), 3: np.eye(N)}, TypeError, ["must be a non-empty string; got 3"]),
+        (
+            {"tap": np.eye(N), "mic": np.eye(5)},
+            ValueError,
+            ["'mic' has shape (5, 5)", "'tap' has shape (24, 24)"],
+        ),
+    ):
+        with refuses(*parts, error=error):
+            make(cls, "precomputed").fit(bad, target(cls))
+    ids = [f"s{i}" for i in range(N)]
+    turned = pd.DataFrame(stack()[:, :, 0], index=ids, columns=ids[::-1])
+    with refuses("rows and the columns", "'s0' in row 0 and 's23' in column 0"):
+        make(cls, "precomputed").fit({"tap": turned}, target(cls))
+
+
 # --- parameters ---------------------------------------------------------------------------------------------
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own
@@ -439,7 +502,7 @@ OTHERS = {
     "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
-ZERO_IS_FINE = {"epsilon", "margin", "ridge", "projection_ridge", "max_steps", "eig_tol"}
+ZERO_IS_FINE = {"epsilon", "margin", "gating_reg", "projection_reg", "max_steps", "eig_tol"}
 
 
 def wrong_values():

@@ -13,8 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, PosteriorSVC
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.soft_labels import PosteriorSVC
 
 DTYPES = ("float64",) * 8 + ("float32", "int64", "bool", "object", "str", "complex")
 DEFECTS = ("none",) * 8 + ("nan", "inf", "constant column", "equal rows", "empty", "flat", "deep")

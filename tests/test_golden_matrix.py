@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel import TransductiveMKLClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.test_golden import GOLDEN, PROBLEMS, prepare
 
@@ -32,7 +32,7 @@ def fit(problem, kind, criterion, who):
     name, C = CRITERIA[criterion]
     tol = TOL[kind] if who == "ours" else 1e-8
     model = TransductiveMKLClassifier(
-        "precomputed", criterion=name, C=C, weights=KINDS[kind], n_components=20, tol=tol
+        "precomputed", method=name, C=C, weight_set=KINDS[kind], n_components=20, tol=tol
     )
     with solved_by(who):
         return model.fit(stack[:n_train], y[:n_train], stack[n_train:]), stack, y, n_train
@@ -73,7 +73,7 @@ def test_the_judge_has_the_same_objective(problem, kind, criterion):
 
 def test_the_reference_that_is_not_separable():
     assert GOLDEN["problems"]["breast_cancer"]["rank_one"]["HM"] is None
-    with pytest.raises(ValueError, match=r'needs separable classes.*criterion="soft1" or "soft2"'):
+    with pytest.raises(ValueError, match=r'needs separable classes.*method="soft1" or "soft2"'):
         fit("breast_cancer", "rank_one", "HM", "ours")
 
 
@@ -86,7 +86,7 @@ def test_alignment(problem, kind, who):
     if kind == "rank_one":
         stack = stack[:, :, [1]]
     model = TransductiveMKLClassifier(
-        "precomputed", criterion="alignment", weights=KINDS[kind], n_components=20
+        "precomputed", method="alignment", weight_set=KINDS[kind], n_components=20
     )
     with solved_by(who):
         model.fit(stack[:n_train], y[:n_train], stack[n_train:])

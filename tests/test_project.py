@@ -166,6 +166,12 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
     assert "plain sum" in page
 
 
+def test_the_example_of_tables_runs(run_example):
+    _, printed = run_example("which_table_of_a_patient_matters", "--patients", "80")
+    lines = dict(re.findall(r"^(mrna|methylation|clinic) +(0\.\d+)$", printed, re.MULTILINE))
+    assert set(lines) == {"mrna", "methylation", "clinic"} and "patients in some table" in printed
+
+
 @pytest.mark.thorough
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example("do_negative_weights_help")
@@ -355,7 +361,7 @@ def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_
     for name in (example.LINEAR, example.BIASED):
         model = example.CONTENDERS[name].set_params(C=1000.0).fit(X, y)
         middle = X.mean(axis=0, keepdims=True)
-        spread[name] = np.abs(model.contributions(middle) / model.gate(middle)).max()
+        spread[name] = np.abs(model.contributions(middle) / model.sample_kernel_weights(middle)).max()
     assert spread[example.LINEAR] < 1e-8 < 1.0 < spread[example.BIASED]
 
 

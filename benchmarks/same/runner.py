@@ -24,33 +24,25 @@ import numpy as np
 import multikernel
 from benchmarks.fixed_kernel import solve_machine
 from multikernel import (
-    BayesianMKLClassifier,
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     KernelBank,
-    KernelDiscriminantClassifier,
     LocalizedMKLClassifier,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLRegressor,
     MKLRidge,
-    NonstationaryClassifier,
-    PairwiseRidge,
-    PosteriorSVC,
-    ProjectionKernelClassifier,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
     View,
     compare,
-    cost_path,
     evaluate,
 )
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.core.svm.losses import Hinge, JointHinge
 from multikernel.core.weights.learn import learn_weights
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import (
     Chi2,
@@ -70,15 +62,22 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
+from multikernel.localized import ProjectionKernelClassifier
 from multikernel.localized.solver.gates import GATES
 from multikernel.localized.solver.learn import GatedObjective, learn_gates
 from multikernel.localized.solver.machines import BinaryMachines
+from multikernel.mkl import RegularizedMKLClassifier, cost_path
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver.mixtures import Mixtures
 from multikernel.nonstationary.solver.projection import Projection
 from multikernel.nonstationary.solver.smo import project_smo
 from multikernel.nonstationary.solver.working_set import project_interior
+from multikernel.pairs import PairwiseRidge
 from multikernel.registry import get_method
 from multikernel.rules import EasyMKL
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import SpectralKernelClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
 from multikernel.views import as_views
 
@@ -92,6 +91,26 @@ MOST_VALUES = 2000  # of an array, that are written out beside its hash
 # The words of this revision for those of problems.py.
 TASK_WORDS = {"classification": "classes", "regression": "values", "unsupervised": "nothing"}
 METHOD_SETTINGS: dict[str, Params] = {"pairs": {"split": 2}, "regularized": {"cv": 3}}
+# The numerics that were the defaults of 8f30f92 where they are others now.
+FORMER_NUMERICS: dict[str, Params] = {
+    "CappedMKL": {"tol": 1e-4},
+    "EasyMKL": {"tol": 1e-4},
+    "ElasticNetMKL": {"tol": 1e-4},
+    "FungDiscriminant": {"tol": 1e-6, "max_iter": 200},
+    "GeneralMKL": {"tol": 1e-4, "max_iter": 500},
+    "GradientAlignment": {"tol": 1e-5, "max_iter": 1000},
+    "GroupMKL": {"tol": 1e-4},
+    "InstanceWeights": {"tol": 1e-2},
+    "KLDivergence": {"tol": 1e-5, "max_iter": 100},
+    "KernelDiscriminantClassifier": {"tol": 1e-8, "max_iter": 100},
+    "LogPenaltyMKL": {"tol": 1e-4, "max_iter": 100},
+    "LowerBoundedMKL": {"tol": 1e-4},
+    "PairwiseRidge": {"tol": 1e-6},
+    "PolynomialRidge": {"tol": 1e-6, "max_iter": 500},
+    "RadiusMargin": {"tol": 1e-4},
+    "RidgeBall": {"tol": 1e-6, "max_iter": 500},
+    "TransductiveMKLClassifier": {"tol": 1e-8, "max_iter": 100},
+}
 # A learner that combines two kernels.
 TWO_KERNELS = ("functional_form",)
 
@@ -117,12 +136,25 @@ OUTPUTS = ("predict", "decision_function", "predict_proba", "transform")
 def of_model(model: Any, X_new: Any = None) -> Numbers:
     """Weights, certificate, iterations, and what the model says of new rows."""
     found = {name: getattr(model, name) for name in ATTRIBUTES if hasattr(model, name)}
+    if isinstance(model, BayesianMKLRegressor):
+        found["intercept_"] = model.intercept_[0]  # it was a number
     if X_new is not None:
         found |= {name: getattr(model, name)(X_new) for name in OUTPUTS if hasattr(model, name)}
     learner = getattr(model, "learner_", None)
     if learner is not None:
         found |= {f"learner {name}": getattr(learner, name) for name in ATTRIBUTES if hasattr(learner, name)}
     return found | {"status": getattr(model, "status_", None), "history": getattr(model, "history_", None)}
+
+
+def as_before(model: Any) -> Any:
+    """The model with the numerics of 8f30f92 in place of the present defaults, those of its parts, too."""
+    for part in (model, *model.get_params().values()):
+        former = FORMER_NUMERICS.get(type(part).__name__, {})
+        present = type(part)().get_params(deep=False) if former else {}
+        plain = (name for name in former if getattr(part, name) == present[name])
+        if former:
+            part.set_params(**{name: former[name] for name in plain})
+    return model
 
 
 def of_result(found: Any, **more: Any) -> Numbers:
@@ -199,7 +231,9 @@ def transductive(data: Arrays, params: Params) -> Work:
         stack = stack[:, :, [1]]
     if params["criterion"] == "alignment":
         params = {name: value for name, value in params.items() if name != "tol"}
-    model = TransductiveMKLClassifier("precomputed", n_components=20, **params)
+    words = {"criterion": "method", "weights": "weight_set"}
+    settings = {words.get(name, name): value for name, value in params.items()}
+    model = as_before(TransductiveMKLClassifier("precomputed", n_components=20, **settings))
     return lambda: model.fit(stack[:n], data["y"][:n], stack[n:]), of_model
 
 
@@ -304,7 +338,7 @@ def method(data: Arrays, params: Params) -> Work:
         settings["random_state"] = 0
     y = None if task == "nothing" else data["y"]
     return (
-        lambda: found.make(task, **settings).fit(data["X"], y),
+        lambda: as_before(found.make(task, **settings)).fit(data["X"], y),
         lambda model: of_model(model, data["X_new"]),
     )
 
@@ -315,10 +349,10 @@ def learner(data: Arrays, params: Params) -> Work:
     found = get_method(name)
     count = 2 if name in TWO_KERNELS else len(data["stack"])
     stack, new = (np.moveaxis(data[key][:count], 0, -1) for key in ("stack", "stack_new"))
-    settings = {"random_state": 0} if "random_state" in found.parameters(task) else {}
     y = None if task == "nothing" else data["y"]
     return (
-        lambda: found.make(task, kernels="precomputed", **settings).fit(stack, y),
+        # random_state=None is the seed 0, which was the default
+        lambda: as_before(found.make(task, kernels="precomputed")).fit(stack, y),
         lambda model: of_model(model, new),
     )
 
@@ -348,18 +382,18 @@ def _estimators() -> dict[str, Any]:
             multiclass="ovo", gating="sigmoid", shared_gate=True, gating_features="kernel", **SEED
         ),
         "projection one against rest": ProjectionKernelClassifier(
-            2,
-            1,
-            kernel="gaussian",
+            n_regions=2,
+            n_components=1,
+            kernels="gaussian",
             multiclass="ovr",
             gating="sigmoid",
-            norm="unit",
-            optimizer="lbfgs",
+            projection_norm="unit",
+            solver="lbfgs",
             **SEED,
         ),
         "discriminant with learned regularization": KernelDiscriminantClassifier(reg="learn", rule="knn"),
         "boosting of columns, mark": ColumnBoostingClassifier(BANK, method="mark", max_columns=10, **SEED),
-        "combined, EasyMKL": CombinedKernelClassifier(EasyMKL(), kernels=BANK),
+        "combined, EasyMKL": CombinedKernelClassifier(BANK, EasyMKL()),
         "mkl norm 2": MKLClassifier(BANK, norm=2.0, **SEED),
         "mkl squared hinge, learned C": MKLClassifier(BANK, loss="squared_hinge", C="learn", **SEED),
         "mkl costs": MKLClassifier(BANK, costs=[1.0, 2.0, 3.0], tol=1e-6, **SEED),
@@ -367,25 +401,23 @@ def _estimators() -> dict[str, Any]:
             plain([Linear() * Gaussian() + 0.5 * Polynomial(2), Gaussian()]), **SEED
         ),
         "nonstationary by SMO": NonstationaryClassifier(BANK[:2], solver="smo", n_init=1, **SEED),
-        "nonstationary full": NonstationaryClassifier(BANK[:2], mode="full", max_iter=5, n_init=1, **SEED),
-        "transductive free": TransductiveMKLClassifier(BANK, weights="free", criterion="soft2"),
+        "nonstationary full": NonstationaryClassifier(BANK[:2], method="full", max_iter=5, n_init=1, **SEED),
+        "transductive free": TransductiveMKLClassifier(BANK, weight_set="free", method="soft2"),
         "transductive spectral, learned C": TransductiveMKLClassifier(
-            BANK[1:2], criterion="soft2", C="learn", weights="spectral", n_components=4
+            BANK[1:2], method="soft2", C="learn", weight_set="spectral", n_components=4
         ),
         "spectral by SVM": SpectralKernelClassifier(
-            classifier="svm", width="mean", eig_tol="loo", alpha=("relative", 1.5), **SEED
+            classifier="svm", gamma="mean", eig_tol="loo", reg=("relative", 1.5), **SEED
         ),
         "spectral by alignment": SpectralKernelClassifier(
-            classifier="kdda", width="mean", criterion="alignment", **SEED
+            classifier="kdda", gamma="mean", method="alignment", **SEED
         ),
-        "spectral by conformal factors": SpectralKernelClassifier(
-            width="mean", criterion="conformal", **SEED
-        ),
+        "spectral by conformal factors": SpectralKernelClassifier(gamma="mean", method="conformal", **SEED),
         "localized sigmoid": LocalizedMKLClassifier(BANK, gating="sigmoid", prune=True, n_init=2, **SEED),
         "posterior by windows": PosteriorSVC(BANK, posterior="parzen", norm=2.0, **SEED),
         "regularized, response surface": RegularizedMKLClassifier(BANK, cv=3, max_steps=3, **SEED),
-        "regularized, eigenvalue": RegularizedMKLClassifier(BANK, search="eigenvalue", cv=3, **SEED),
-        "regularized, weights": RegularizedMKLClassifier(BANK[:2], search="weights", cv=3, **SEED),
+        "regularized, eigenvalue": RegularizedMKLClassifier(BANK, method="eigenvalue", cv=3, **SEED),
+        "regularized, weights": RegularizedMKLClassifier(BANK[:2], method="weights", cv=3, **SEED),
         "discriminant over KNN": KernelDiscriminantClassifier(BANK, rule="knn"),
         "bayesian sparse": BayesianMKLClassifier(BANK, sparse=True, max_iter=100, **SEED),
         "low rank, hinge": MKLClassifier(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
@@ -397,9 +429,9 @@ def _estimators() -> dict[str, Any]:
         "ridge, norm 2": MKLRidge(BANK, norm=2.0, **SEED),
         "low rank, regression": MKLRegressor(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
         "low rank, ridge": MKLRidge(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
-        "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], optimizer="lbfgs", **SEED),
+        "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], solver="lbfgs", **SEED),
         "pairs, ordered": PairwiseRidge(BANK, split=2),
-        "pairs, symmetric": PairwiseRidge(BANK, form="symmetric", split=2),
+        "pairs, symmetric": PairwiseRidge(BANK, method="symmetric", split=2),
         "pairs, several alphas": PairwiseRidge(BANK[:2], split=2, alphas=[0.1, 1.0, 10.0], hold_out="left"),
     }
 
@@ -495,7 +527,7 @@ def variant(data: Arrays, params: Params) -> Work:
     models = _estimators()
     if name not in models:
         raise UnknownCase(name)
-    model, X, new = models[name], data["X"], data["X_new"]
+    model, X, new = as_before(models[name]), data["X"], data["X_new"]
     if name.startswith("missing views"):
         X, new = _without_views(X), _without_views(new)
     more = {"X_unlabeled": new} if "X_unlabeled" in inspect.signature(model.fit).parameters else {}

@@ -7,10 +7,10 @@ import numpy as np
 from benchmarks.datasets.transduction import TransductiveProblem
 from judges.conic import learn_kernel_matrix_conic
 from judges.programs.answers import MatrixAnswer
-from multikernel import TransductiveMKLClassifier
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import Hinge
 from multikernel.core.weights.learn import learn_weights
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
 
 OUR_TOL = 1e-8
@@ -35,7 +35,7 @@ def fit_transductive(problem: TransductiveProblem, weights: str) -> Transductive
     """The estimator, as a user calls it: (rows, n, m), a view that is kernels-first in memory."""
     stack = np.moveaxis(problem.kernels, 0, -1)
     N = problem.y.size
-    model = TransductiveMKLClassifier("precomputed", weights=weights, C=problem.C, tol=OUR_TOL)
+    model = TransductiveMKLClassifier("precomputed", weight_set=weights, C=problem.C, tol=OUR_TOL)
     return model.fit(stack[:N], problem.y, X_unlabeled=stack[N:])
 
 

@@ -69,7 +69,7 @@ def home_of_each() -> dict[int, str]:
 def group_of(value: object, module_name: str) -> str:
     if inspect.isclass(value):
         if hasattr(value, "fit"):
-            return "Learners" if module_name == "multikernel.rules" else "Estimators"
+            return "Learners" if hasattr(value, "combine") else "Estimators"
         return "Classes"
     return "Functions" if callable(value) else "Data"
 

@@ -14,6 +14,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import api_pages
 import method_pictures
 from docstrings import safe_lines
 from reproduction import escaped
@@ -127,9 +128,15 @@ def classes(method: Method) -> str:
     tasks: dict[str, list[str]] = {}
     for task, cls in method.estimators.items():
         tasks.setdefault(cls.__name__, []).append(task)
-    links = [f"- {link('multikernel', name)}: {', '.join(found)}" for name, found in tasks.items()]
+    links = [f"- {link(room_of(name), name)}: {', '.join(found)}" for name, found in tasks.items()]
     made = "makes any of them" if len(links) > 1 else "makes it"
     return "\n".join([*links, f'- `multikernel.registry.get_method("{method.name}")` {made}.'])
+
+
+def room_of(name: str) -> str:
+    """The module under which an estimator has its page in the reference."""
+    homes = (home.rpartition(".") for home in api_pages.home_of_each().values())
+    return next(module for module, _, found in homes if found == name)
 
 
 def link(module: str, name: str) -> str:

@@ -15,9 +15,25 @@ from sklearn.preprocessing import scale
 
 import multikernel as mk
 from multikernel import View
+from multikernel.bayesian import BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier
+from multikernel.clustering import MultipleKernelKMeans
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.rules import CenteredAlignment, EasyMKL
+from multikernel.localized import ProjectionKernelClassifier
+from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.pairs import PairwiseRidge
+from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelKNNClassifier,
+    SpectralKernelClassifier,
+)
+from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
 FOLDER = "auto_methods"
@@ -116,7 +132,7 @@ def pairs(fig: Figure) -> None:
     measured = rng.random(truth.shape) < 0.15
     values = np.where(measured, truth + 0.1 * rng.normal(size=truth.shape), np.nan)
     every = np.array([[a, b] for a in left for b in right])
-    model = mk.PairwiseRidge([Gaussian(), Linear()], alpha=0.1)
+    model = PairwiseRidge([Gaussian(), Linear()], alpha=0.1)
     model.fit(every[measured.ravel()], values[measured])
     predicted = model.predict(every).reshape(truth.shape)
     first, second = fig.subplots(1, 2)
@@ -145,7 +161,10 @@ def regularized(fig: Figure) -> None:
     X, y = make_gauss("GAUSS2", n_samples=150, random_state=0)
     kernels = {"line": Linear(), "wide": Gaussian(scale=2.0), "very narrow": Gaussian(scale=0.15)}
     views = [View(name, k, None, ("unit_diagonal",), standardize=True) for name, k in kernels.items()]
-    models = {"no costs": mk.MKLClassifier(views, C=10), "costs": mk.RegularizedMKLClassifier(views, C=10)}
+    models = {
+        "no costs": mk.MKLClassifier(views, C=10),
+        "costs": RegularizedMKLClassifier(views, C=10),
+    }
     for ax, (name, model) in zip(fig.subplots(1, 2), models.items(), strict=True):
         model.fit(X, y)
         if name == "costs":
@@ -160,7 +179,7 @@ def regularized(fig: Figure) -> None:
 def posterior(fig: Figure) -> None:
     X, y = make_gauss("GAUSS2", n_samples=160, random_state=0)
     y[np.random.default_rng(0).permutation(160)[:16]] *= -1
-    models = (mk.MKLClassifier(Polynomial(2), C=10), mk.PosteriorSVC(Polynomial(2), C=10))
+    models = (mk.MKLClassifier(Polynomial(2), C=10), PosteriorSVC(Polynomial(2), C=10))
     for ax, model in zip(fig.subplots(1, 2), models, strict=True):
         model.fit(X, y)
         regions(ax, model, X, y, f"{type(model).__name__}: {model.support_.size} support samples")
@@ -175,7 +194,7 @@ def posterior(fig: Figure) -> None:
 def transductive(fig: Figure) -> None:
     X, y = make_gauss("GAUSS2", n_samples=120, random_state=1)
     views = [view for view in shapes() if view.name != "wide"]
-    model = mk.TransductiveMKLClassifier(views, criterion="soft2", weights="free")
+    model = TransductiveMKLClassifier(views, method="soft2", weight_set="free")
     model.fit(X[:40], y[:40], X_unlabeled=X[40:])
     given = np.concatenate([y[:40], model.transduction_])
     left, right = two_panels(fig)
@@ -201,7 +220,7 @@ def localized(fig: Figure) -> None:
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
     across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)
-    gate = model.gate(np.column_stack([across, np.full(100, X[:, 1].mean())]))
+    gate = model.sample_kernel_weights(np.column_stack([across, np.full(100, X[:, 1].mean())]))
     curves(right, across, gate, model.view_names_, "gate")
 
 
@@ -219,7 +238,7 @@ def curves(ax: Any, across: np.ndarray, values: np.ndarray, names: Any, title: s
 def projection(fig: Figure) -> None:
     X, y = load_wine(return_X_y=True)
     new = np.arange(len(y)) % 2 == 1
-    model = mk.ProjectionKernelClassifier(n_components=2, C=1, random_state=0).fit(X[~new], y[~new])
+    model = ProjectionKernelClassifier(n_components=2, C=1, random_state=0).fit(X[~new], y[~new])
     ax = fig.subplots()
     points(ax, model.transform(X), y, faded=new)
     bare(ax, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
@@ -232,11 +251,11 @@ def projection(fig: Figure) -> None:
 )
 def nonstationary(fig: Figure) -> None:
     X, y = make_piecewise(150, random_state=0)
-    model = mk.NonstationaryClassifier([("line", Linear()), ("parabola", Polynomial(2))], C=1e4).fit(X, y)
+    model = NonstationaryClassifier([("line", Linear()), ("parabola", Polynomial(2))], C=1e4).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, "one border, two mechanisms")
     across = np.linspace(-3, 3, 100)
-    above, _ = model.kernel_weights(np.column_stack([across, piecewise_curve(across) + 0.2]))
+    above, _ = model.mixture_weights(np.column_stack([across, piecewise_curve(across) + 0.2]))
     curves(right, across, above, model.view_names_, "weights just above the border")
 
 
@@ -248,8 +267,8 @@ def nonstationary(fig: Figure) -> None:
 def compositional(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=150, random_state=0)
     widths = [Gaussian(0.05), Gaussian(1.0)]
-    plain = mk.CombinedKernelClassifier(mk.weights.SumRule(), kernels=widths).fit(X, y)
-    model = mk.CompositionalKernelClassifier(widths, cross="gaussian").fit(X, y)
+    plain = mk.CombinedKernelClassifier(widths, SumRule()).fit(X, y)
+    model = CompositionalKernelClassifier(widths, cross="gaussian").fit(X, y)
     left, right = fig.subplots(1, 2)
     regions(left, model, X, y, "kernels and cross-kernels")
     regions(right, plain, X, y, "plain sum")
@@ -262,7 +281,7 @@ def compositional(fig: Figure) -> None:
 )
 def column_boosting(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=200, random_state=0)
-    model = mk.ColumnBoostingClassifier([("wide", Gaussian(0.1)), ("narrow", Gaussian(1.0))], C=1).fit(X, y)
+    model = ColumnBoostingClassifier([("wide", Gaussian(0.1)), ("narrow", Gaussian(1.0))], C=1).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{len(model.columns_)} columns of {2 * len(y)}")
     for kernel, mark in enumerate("^X"):
@@ -282,7 +301,7 @@ def bayesian(fig: Figure) -> None:
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-4, 4, 60))
     y = np.sin(2 * x) + 0.2 * rng.normal(size=x.size)
-    model = mk.BayesianMKLRegressor([("line", Linear()), ("wide", Gaussian(0.1)), ("narrow", Gaussian(2.0))])
+    model = BayesianMKLRegressor([("line", Linear()), ("wide", Gaussian(0.1)), ("narrow", Gaussian(2.0))])
     model.fit(x[:, None], y)
     fine = np.linspace(-4.5, 4.5, 300)
     mean, std = model.predict(fine[:, None], return_std=True)
@@ -302,7 +321,7 @@ def bayesian(fig: Figure) -> None:
 def discriminant(fig: Figure) -> None:
     X, y, views = wine_views()
     new = np.arange(len(y)) % 2 == 1
-    model = mk.KernelDiscriminantClassifier(views, reg="learn").fit(X[~new], y[~new])
+    model = KernelDiscriminantClassifier(views, reg="learn").fit(X[~new], y[~new])
     left, right = two_panels(fig)
     points(left, model.transform(X), y, faded=new)
     bare(left, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
@@ -317,7 +336,7 @@ def discriminant(fig: Figure) -> None:
 def kdda(fig: Figure) -> None:
     X, y = load_wine(return_X_y=True)
     X, new = scale(X), np.arange(len(y)) % 2 == 1
-    model = mk.KDDAClassifier().fit(X[~new], y[~new])
+    model = KDDAClassifier().fit(X[~new], y[~new])
     ax = fig.subplots()
     points(ax, model.transform(X), y, faded=new)
     bare(ax, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
@@ -327,7 +346,7 @@ def kdda(fig: Figure) -> None:
 def knn(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=150, random_state=0)
     for ax, n_neighbors in zip(fig.subplots(1, 2), (1, 9), strict=True):
-        model = mk.KernelKNNClassifier(n_neighbors=n_neighbors).fit(X, y)
+        model = KernelKNNClassifier(n_neighbors=n_neighbors).fit(X, y)
         regions(ax, model, X, y, "one neighbour" if n_neighbors == 1 else f"{n_neighbors} neighbours")
 
 
@@ -338,7 +357,7 @@ def knn(fig: Figure) -> None:
 def spectral(fig: Figure) -> None:
     X, y = load_wine(return_X_y=True)
     known = np.arange(len(y)) % 5 == 0
-    model = mk.SpectralKernelClassifier(classifier="svm", center=True).fit(
+    model = SpectralKernelClassifier(classifier="svm", center=True).fit(
         X[known], y[known], X_unlabeled=X[~known]
     )
     ax = fig.subplots()
@@ -357,7 +376,7 @@ def spectral(fig: Figure) -> None:
 )
 def conformal(fig: Figure) -> None:
     X, y = make_gauss("GAUSS2", n_samples=150, random_state=0)
-    model = mk.ConformalKernel(random_state=0).fit(X, y)
+    model = ConformalKernel(random_state=0).fit(X, y)
     ax = fig.subplots()
     across, up, places = grid_of(ax, X)
     K = model.base_kernel_(places, X[model.cores_])
@@ -379,7 +398,7 @@ def kmeans(fig: Figure) -> None:
     groups, _ = three_groups()
     noise = np.random.default_rng(1).normal(size=groups.shape)
     views = [("groups", Gaussian(), [0, 1]), ("noise", Gaussian(), [2, 3])]
-    model = mk.MultipleKernelKMeans(3, views, random_state=0).fit(np.hstack([groups, noise]))
+    model = MultipleKernelKMeans(views, n_clusters=3, random_state=0).fit(np.hstack([groups, noise]))
     one, two, three = fig.subplots(1, 3)
     for ax, places, name in ((one, groups, "view of groups"), (two, noise, "view of noise")):
         points(ax, places, model.labels_)
@@ -407,8 +426,8 @@ def pca(fig: Figure) -> None:
 def combined(fig: Figure) -> None:
     digits = load_digits_views()
     views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
-    learners = (mk.weights.MeanRule(), CenteredAlignment(), EasyMKL())
-    models = [mk.CombinedKernelClassifier(learner, kernels=views) for learner in learners]
+    learners = (MeanRule(), CenteredAlignment(), EasyMKL())
+    models = [mk.CombinedKernelClassifier(views, learner) for learner in learners]
     for model in models:
         model.fit(digits.X[:200], digits.y[:200])
     notes = [f"accuracy {model.score(digits.X[200:600], digits.y[200:600]):.2f}" for model in models]

@@ -17,7 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .renamed import RENAMED, RefusesOldNames, refuse_old_names
+from .renamed import RENAMED, OldName, new_by_present_names, refuse_old_names
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -52,7 +52,7 @@ __all__ = [
     "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
-    "RefusesOldNames",
+    "OldName",
     "RowError",
     "all_finite",
     "as_generator",
@@ -77,6 +77,7 @@ __all__ = [
     "join_labels",
     "naming",
     "naming_rows",
+    "new_by_present_names",
     "pair_table",
     "raise_degenerate",
     "raise_indefinite",

@@ -3,8 +3,8 @@
 To add a row: put the old name into `RENAMED` under the name of its class; a row of a base class holds for all
 its subclasses. The entry is the new name, or, where more than a name has changed, the end of a sentence that
 begins "<class> has no parameter '<old>': ", in which ``{owner}`` is the class and ``{value}`` what was given.
-A class without `RefusesOldNames` among its bases gets it as one. Functions call `refuse_old_names` with their
-own name.
+The base of a family of classes has ``__new__ = new_by_present_names``. Functions call `refuse_old_names` with
+their own name.
 """
 
 from __future__ import annotations
@@ -12,26 +12,82 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from reprlib import repr as short_repr
-from typing import Any, Self
+from typing import Any
 
 _STORAGE = "how kernels are stored is said by their bank, {owner}(KernelBank(kernels, %s={value}))."
+
+_EXACT = "there is one formulation, the exact one. Leave it out."
 
 RENAMED: dict[str, dict[str, str]] = {
     "KernelEstimator": {name: _STORAGE % name for name in ("psd", "gram", "dtype", "rank", "missing")},
     "OneKernel": {"kernel": "kernels"},
+    "WeightLearner": {"normalise": "normalize"},
+    "CombinedKernel": {"normalise": "normalize"},
+    "ColumnMachine": {"normalise": "normalize"},
+    "BaseLocalized": {"optimizer": "solver", "ridge": "gating_reg"},
+    "BaseProjection": {
+        "kernel": "kernels",
+        "optimizer": "solver",
+        "ridge": "gating_reg",
+        "projection_ridge": "projection_reg",
+        "norm": "projection_norm",
+    },
+    "NonstationaryClassifier": {"mode": "method"},
+    "KernelDiscriminantClassifier": {"formulation": _EXACT},
+    "DiscriminantMKL": {"formulation": _EXACT},
+    "RegularizedMKLClassifier": {"search": "method"},
+    "PairwiseRidge": {"form": "method"},
+    "TransductiveMKLClassifier": {"criterion": "method", "weights": "weight_set"},
+    "SpectralKernelClassifier": {
+        "criterion": "method",
+        "alpha": "reg",
+        "width": "it is 'gamma', one over it. Use {owner}(gamma=1 / {value}), or gamma={value} for a name.",
+    },
+    "PosteriorSVC": {
+        "width": "it is 'gamma', one over its square. Use {owner}(gamma=1 / {value}**2), or gamma='auto'.",
+    },
+    "ConformalKernel": {"method": "solver"},
+    "KLDivergence": {"form": "method"},
+    "FunctionalForm": {"form": "method"},
+    "FungDiscriminant": {"nu": "it is 'reg', one over it. Use {owner}(reg=1 / {value})."},
+    "EasyMKL": {"balance": "reg"},
+    "KernelBoosting": {"balance": "class_balance"},
 }
 
 
-class RefusesOldNames:
-    """Base of classes that refuse the names their parameters had, and say the new ones.
+class OldName:
+    """In place of a method or a fitted attribute of an earlier version: an error gives the present name.
+
+    ``hasattr`` says that there is none.
+
+    Parameters
+    ----------
+    new : str
+        The present name.
+    value : str, optional
+        The present value in terms of the earlier one, where it has changed, too.
+    """
+
+    def __init__(self, new: str, value: str | None = None) -> None:
+        self.new, self.value, self.old = new, value, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Note the earlier name."""
+        self.old = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """Raise the error."""
+        also = "" if self.value is None else f", which is {self.value}"
+        raise AttributeError(f"{owner.__name__} has no {self.old!r}: its name is {self.new!r}{also}.")
+
+
+def new_by_present_names(cls: type, *args: Any, **params: Any) -> Any:
+    """``__new__`` of classes that refuse the names their parameters had, and say the new ones.
 
     It looks at what a call gives by name and keeps nothing: copies, pickles and clones are made as ever.
     """
-
-    def __new__(cls, *args: Any, **params: Any) -> Self:
-        """Refuse old names; everything else is for ``__init__``."""
-        refuse_old_names(cls, params)
-        return super().__new__(cls)
+    refuse_old_names(cls, params)
+    return object.__new__(cls)
 
 
 def refuse_old_names(owner: type | str, params: Mapping[str, Any]) -> None:
@@ -47,7 +103,7 @@ def refuse_old_names(owner: type | str, params: Mapping[str, Any]) -> None:
     names = [owner] if isinstance(owner, str) else [base.__name__ for base in owner.__mro__]
     for old, value in params.items():
         new = next((row[old] for row in map(RENAMED.get, names) if row and old in row), None)
-        if new is None or (isinstance(owner, type) and old in inspect.signature(owner.__init__).parameters):
+        if new is None or (isinstance(owner, type) and old in inspect.signature(owner).parameters):
             continue
         name, given = names[0], short_repr(value)
         if new.isidentifier():

@@ -11,11 +11,12 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
 from ..core.inputs import check_targets, encode_labels, require_two_classes
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Options, Progress
+from ..core.optim.loop import Options
 from ..views import make_bank
 from .solver.learn import BayesianResult, Outputs, class_outputs, learn_bayesian
 from .solver.posterior import Priors
@@ -61,15 +62,14 @@ class BayesianMKL(KernelEstimator):
         self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
+        self._tell_of_kernels(Ks, scaled=True)
         return Ks
 
     def _learn(self, Ks: Array, outputs: Outputs) -> BayesianResult:
         """The posterior; stored with its diagnostics."""
         names = PRIOR_NAMES if outputs.truncate is None else PRIOR_NAMES[:-1]
         priors = check_priors(self.priors, bool(self.sparse), self.spread, names)
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
         start: Array | None = None
         if self.random_state is not None:
             rng = np.random.default_rng(fixed_seed(self.random_state))
@@ -188,7 +188,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import BayesianMKLClassifier
+    >>> from multikernel.bayesian import BayesianMKLClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianMKLClassifier().fit(X[::3], y[::3])
     >>> model.score(X[1::3], y[1::3]) >= 0.9
@@ -214,7 +214,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         """
         margin = check_number("margin", self.margin, at_least=0.0)
@@ -293,7 +293,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     Attributes
     ----------
     dual_coef_ : array (1, n), posterior mean of a, in units of the targets
-    intercept_ : float
+    intercept_ : array (1,)
     noise_ : float, standard deviation of the noise, in units of the targets
     objective_ : float, the evidence bound of the scaled targets, in nats
     kernel_weights_, kernel_weights_std_, kernel_weights_cov_, kernel_scales_, dual_gap_, view_names_
@@ -310,7 +310,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
     Examples
     --------
-    >>> from multikernel import BayesianMKLRegressor
+    >>> from multikernel.bayesian import BayesianMKLRegressor
     >>> from multikernel.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]
@@ -338,7 +338,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         """
         X = self._validate_table(X, reset=True)
@@ -346,7 +346,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         self._center, self._scale = float(values.mean()), _spread(values)
         found = self._learn(self._fit_kernels(X), Outputs(((values - self._center) / self._scale)[None]))
         self.dual_coef_ = self._scale * found.coefficients
-        self.intercept_ = self._center + self._scale * float(found.intercepts[0])
+        self.intercept_ = np.array([self._center + self._scale * float(found.intercepts[0])])
         self.noise_ = self._scale * float(np.sqrt(found.noise))
         return self
 

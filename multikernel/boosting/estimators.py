@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import MachineClassifier, binary_problems, calibrate
 from ..core.estimator import KernelEstimator, require_finite, worst_status
 from ..core.fitted import FittedKernels
@@ -22,7 +23,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.optim.loop import Options, Progress, Status
+from ..core.optim.loop import Options, Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge
 from ..views import make_bank
 from .solver.columns import Columns, ColumnsResult, boost_columns
@@ -51,7 +52,7 @@ class ColumnMachine(KernelEstimator):
     about = About(
         family="boosting",
         problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
-        "square (normalise) or 1; MARK: ridge on few columns",
+        "square (normalize) or 1; MARK: ridge on few columns",
         solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
         cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
         use="Few columns to evaluate at prediction; each sample may use other kernels.",
@@ -62,7 +63,7 @@ class ColumnMachine(KernelEstimator):
     method: str
     C: float
     max_columns: int | None
-    normalise: bool
+    normalize: bool
     verbose: int
 
     @property
@@ -83,13 +84,15 @@ class ColumnMachine(KernelEstimator):
         """The columns of the kernels of the samples; the bank is kept for prediction."""
         self._check_storage()
         self._bank = make_bank(self.kernels)
-        return Columns(np.asarray(self._fit_stack(X, samples)), bool(self.normalise))
+        Ks = np.asarray(self._fit_stack(X, samples))
+        self._tell_of_kernels(Ks, scaled=bool(self.normalize))
+        return Columns(Ks, bool(self.normalize))
 
     def _solve(
         self, columns: Columns, loss: Hinge | EpsilonInsensitive, prices: Array, label: str
     ) -> ColumnsResult:
         """One machine."""
-        progress = Progress(label, self.verbose, self.callback)
+        progress = progress_of(self, label)
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress)
         if self.method == "mark":
             most = _MARK_COLUMNS if self.max_columns is None else self.max_columns
@@ -171,7 +174,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     max_columns : int, optional
         At most so many columns in each machine. Default: no limit for "lp" and "qp", 100 for "mark", which
         it regularises.
-    normalise : bool
+    normalize : bool
         Whether the penalty is on columns of root mean square 1. Otherwise kernels of large entries are
         cheap.
     class_weight : dict or "balanced", optional
@@ -222,7 +225,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import ColumnBoostingClassifier
+    >>> from multikernel.boosting import ColumnBoostingClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ColumnBoostingClassifier().fit(X[::2], y[::2])
     >>> len(model.columns_) < 50, bool(model.dual_gap_ < 1e-3)
@@ -238,7 +241,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     method: str = "lp"
     C: float = 1.0
     max_columns: int | None = None
-    normalise: bool = True
+    normalize: bool = True
     class_weight: Any = None
     probability: bool = False
     tol: float = 1e-3
@@ -252,7 +255,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -294,7 +297,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Parameters
     ----------
-    kernels, method, C, max_columns, normalise, tol, max_iter, callback, verbose
+    kernels, method, C, max_columns, normalize, tol, max_iter, callback, verbose
         As for :class:`ColumnBoostingClassifier`.
     epsilon : float >= 0
         Errors below it are free ("lp" and "qp").
@@ -307,7 +310,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Examples
     --------
-    >>> from multikernel import ColumnBoostingRegressor
+    >>> from multikernel.boosting import ColumnBoostingRegressor
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X = np.linspace(-3, 3, 60)[:, None]
     >>> y = np.sin(2 * X[:, 0]) + X[:, 0]
@@ -322,7 +325,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     C: float = 1.0
     epsilon: float = 0.1
     max_columns: int | None = None
-    normalise: bool = True
+    normalize: bool = True
     tol: float = 1e-3
     max_iter: int = 1000
     callback: Callable[[dict[str, float]], bool | None] | None = None
@@ -333,7 +336,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         sample_weight : array (n,), optional
             Multiplies C sample by sample.

@@ -19,8 +19,13 @@ STORE = "compare.jsonl"
 
 
 def compare(
-    data: options.TableFile,
     target: Annotated[str, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")],
+    data: options.TableFile = None,
+    several: options.Tables = None,
+    id_column: options.Id = None,
+    join: options.Join = "inner",
+    target_table: options.TargetTable = None,
+    target_file: options.TargetFile = None,
     methods: Annotated[
         str, typer.Option("--methods", "-m", help="Methods with commas between them, e.g. mkl,EasyMKL,ridge.")
     ] = "mkl",
@@ -60,13 +65,24 @@ def compare(
         names = _names(methods)
         if kernels not in (None, "auto", "precomputed"):
             parse_kernels(kernels)
-    place = folder or Path("compare") / data.name.split(".")[0]
+        source = tables.Source(
+            data,
+            tables.parse_tables(several or []),
+            id_column,
+            target,
+            target_table,
+            target_file,
+            join,
+            tuple(ignore or []),
+            tuple(one_hot or []),
+            keep_na,
+        )
+    place = folder or Path("compare") / source.label
     with plain_errors():
         require_no_others(place, "comparison", STORE, (STORE, "compare.json", "compare.md"))
-        raw = tables.read_table(data, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
-        about = {"file": data.name, "sha256": tables.file_sha256(data), "target": target}
+        table = tables.read_source(source)
+        about = {"file": source.name, "sha256": source.sha256(), "target": target}
         _require_same_data(place, about, force)
-        table = tables.encode_columns(raw, tables.find_categories(raw, one_hot or []))
         chosen = None if views is None else tables.read_views(views, table)
         plans = {
             name: tables.plan_fit(table, method=name, views=chosen, kernels=kernels, task=task)

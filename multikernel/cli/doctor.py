@@ -14,7 +14,7 @@ from multikernel.cli import options
 from multikernel.cli.app import REFUSED, misuse, plain_errors, show_lines, show_table, stopped
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
-from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
+from multikernel.doctor.diagnosis import KERNEL_HEAD, TABLE_HEAD, kernel_rows, table_rows
 from multikernel.doctor.kernels import kernels_in
 from multikernel.io import tables
 from multikernel.io.tables.data import require_column, views_in_names
@@ -26,12 +26,18 @@ _COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 def doctor(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            help="A table (.csv, .tsv, .parquet), or an .npz file with a table, views or kernels."
+            help="A table (.csv, .tsv, .parquet), or an .npz file with a table, views or kernels; or give "
+            "several tables by --table."
         ),
-    ],
+    ] = None,
+    several: options.Tables = None,
+    id_column: options.Id = None,
+    join: options.Join = "inner",
     target: options.Target = None,
+    target_table: options.TargetTable = None,
+    target_file: options.TargetFile = None,
     views: options.Views = None,
     kernels: options.Kernels = None,
     ignore: options.Ignore = None,
@@ -54,8 +60,19 @@ def doctor(
     """
     with misuse():
         check_choice("--task", task, TASKS)
+        source = tables.Source(
+            file,
+            tables.parse_tables(several or []),
+            id_column,
+            target,
+            target_table,
+            target_file,
+            join,
+            tuple(ignore or []),
+            tuple(one_hot or []),
+        )
     with plain_errors(), stopped("Nothing was changed."):
-        X, y, chosen = _open(file, target, views, kernels, ignore=ignore or [], one_hot=one_hot or [])
+        X, y, chosen = _open(source, views, kernels)
         found = diagnose(X, y, chosen, task=task, max_samples=max_samples)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
@@ -65,33 +82,32 @@ def doctor(
         raise typer.Exit(REFUSED)
 
 
-def _open(
-    file: Path, target: str | None, views: Path | None, kernels: str | None, **columns: list[str]
-) -> tuple[Any, Any, Any]:
+def _open(source: tables.Source, views: Path | None, kernels: str | None) -> tuple[Any, Any, Any]:
     """X, y and kernels as `diagnose` takes them."""
-    matrices = kernels_in(file, target)
+    matrices = None if source.file is None else kernels_in(source.file, source.target)
     if matrices is not None:
         return (*matrices, "precomputed")
-    data = _read(file, target, **columns)
+    data = tables.read_source(source) if source.file is None else _read(source.file, source)
     listed = None if views is None else tables.read_views(views, data)
     return data.X, data.y, choose_kernels(data, listed, kernels)
 
 
-def _read(file: Path, target: str | None, ignore: list[str], one_hot: list[str]) -> tables.TableData:
+def _read(file: Path, source: tables.Source) -> tables.TableData:
     """A table with its target, which may be missing in some rows: a fit would refuse that, a doctor tells."""
-    if target is None or file.suffix.lower() == ".npz":
-        data = tables.read_table(file, target, ignore=ignore)
-    else:
-        whole = tables.read_table(file, ignore=ignore)
-        require_column(target, whole.columns, whole.name)
-        X = whole.X.drop(columns=target)
-        views = views_in_names(list(X.columns))
-        data = replace(whole, X=X, y=whole.X[target].to_numpy(), view_columns=views, target=target)
-    return tables.encode_columns(data, tables.find_categories(data, one_hot))
+    if source.target is None or file.suffix.lower() == ".npz":
+        return tables.read_source(source)
+    whole = tables.read_source(replace(source, target=None))
+    require_column(source.target, whole.columns, whole.name)
+    X = whole.X.drop(columns=source.target)
+    views = views_in_names(list(X.columns))
+    y = whole.X[source.target].to_numpy()
+    return replace(whole, X=X, y=y, view_columns=views, target=source.target)
 
 
 def _show(found: Diagnosis) -> None:
     show_lines(found.headline)
+    if found.tables:
+        show_table("Tables", TABLE_HEAD, table_rows(found))
     for finding in found.findings:
         colour = _COLOURS[finding.level]
         told = f"{escape(finding.subject)}: {escape(finding.what)}"

@@ -15,6 +15,7 @@ from multikernel.io import ModelFolder, tables
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.registry import TASKS, list_methods
 from multikernel.report import summarize
+from multikernel.report.words import view_label
 from multikernel.views.low_rank import GRAM_ROUTES
 
 _STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
@@ -23,12 +24,17 @@ _METHODS = ", ".join(method.name for method in list_methods() if method.predicts
 
 
 def fit(
-    train: options.TableFile,
     folder: Annotated[
         Path,
         typer.Option("--out", "-o", parser=options.named, metavar="<path>", help="Folder for the model."),
     ],
+    train: options.TableFile = None,
+    several: options.Tables = None,
+    id_column: options.Id = None,
+    join: options.Join = "inner",
     target: options.Target = None,
+    target_table: options.TargetTable = None,
+    target_file: options.TargetFile = None,
     views: options.Views = None,
     kernels: options.Kernels = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
@@ -62,6 +68,8 @@ def fit(
 ) -> None:
     """Fit a model to a table and keep it in a folder, for `predict` and `report`.
 
+    Several tables of the same samples are given by --table, and aligned by the column that --id names.
+
     The folder has model.skops and fit.json. Ctrl-C stops at the next iteration and keeps the model as it
     is by then; a second one ends at once. What --tune has computed is kept in either case, and the same
     command goes on from there.
@@ -72,11 +80,21 @@ def fit(
         check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, "auto", "precomputed"):
             parse_kernels(kernels)
+        source = tables.Source(
+            train,
+            tables.parse_tables(several or []),
+            id_column,
+            target,
+            target_table,
+            target_file,
+            join,
+            tuple(ignore or []),
+            tuple(one_hot or []),
+            keep_na,
+        )
     with plain_errors(), stopped(f"No model was written to {folder}."):
         tables.require_free(folder, force=force)
-        raw = tables.read_table(train, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
-        categories = tables.find_categories(raw, one_hot or [])
-        data = tables.encode_columns(raw, categories)
+        data = tables.read_source(source)
         chosen = None if views is None else tables.read_views(views, data)
         plan = tables.plan_fit(
             data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters
@@ -89,12 +107,7 @@ def fit(
             plan = replace(plan, model=plan.with_parameters(**best), parameters=plan.parameters | best)
         fitted = _fit(plan)
         record = tables.make_record(
-            plan,
-            fitted,
-            sha256=tables.file_sha256(train),
-            categories=categories,
-            tuning=tuning,
-            keep_na=keep_na,
+            plan, fitted, sha256=source.sha256(), source=source, tuning=tuning, keep_na=keep_na
         )
         record["summary"] = summarize(fitted.model) if hasattr(fitted.model, "kernel_weights_") else None
         _save(folder, fitted, record)
@@ -169,7 +182,7 @@ def _show_results(record: dict[str, Any], tuning: tables.Tuning | None) -> None:
         show_table(title, [tuning.parameter, tuning.metric, "s.d."], rows)
     summary = record["summary"]
     if summary is not None:
-        rows = [[w["view"], _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
+        rows = [[view_label(w), _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
         show_table("Weight of each view", ["view", "weight", "share"], rows)
         _show_factors(summary.get("approximation") or [])
     if record["gram"] not in (None, "dense"):
@@ -179,9 +192,13 @@ def _show_results(record: dict[str, Any], tuning: tables.Tuning | None) -> None:
     ended = record["status"] if solver in ("optimal", "unknown") else f"ended as {solver!r}"
     certificate = "" if not isinstance(gap, float) else f", gap {gap:.1e}"
     show_lines(
-        f"{record['model']} on {data['n_samples']} rows of {data['file']}: {ended} in "
+        f"{record['model']} on {data['n_samples']} {_counted(data)} of {data['file']}: {ended} in "
         f"{record['seconds']:.1f} s{certificate}."
     )
+
+
+def _counted(data: dict[str, Any]) -> str:
+    return "samples" if data["kind"] == "tables" else "rows"
 
 
 def _show_factors(approximation: list[dict[str, Any]]) -> None:

@@ -18,7 +18,33 @@ from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
 from multikernel.registry import Method, get_method, list_methods
 
-TableFile = Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")]
+TableFile = Annotated[
+    Path | None,
+    typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz; or give several by --table."),
+]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="NAME=FILE",
+        help="One of several tables of the same samples, e.g. mrna=mrna.csv; repeated for each.",
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="The column of every table that tells samples apart."),
+]
+Join = Annotated[
+    str,
+    typer.Option("--join", help="Samples that not all tables have: inner leaves them out, outer keeps them."),
+]
+TargetTable = Annotated[
+    str | None,
+    typer.Option("--target-table", metavar="NAME", help="Which table has the target, if several might."),
+]
+TargetFile = Annotated[
+    Path | None, typer.Option("--target-file", help="A file of ids and targets, if no table has them.")
+]
 Target = Annotated[
     str | None, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")
 ]

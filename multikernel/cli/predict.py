@@ -7,13 +7,28 @@ from typing import Annotated
 import typer
 
 from multikernel.cli import options
-from multikernel.cli.app import plain_errors, require_folder, say, show_lines, stopped
+from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.io import ModelFolder, tables
 
 
 def predict(
     folder: options.ModelPath,
-    new: Annotated[Path, typer.Argument(help="Table with the columns of training, in any order.")],
+    new: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table with the columns of training, in any order; of several tables, --table for each."
+        ),
+    ] = None,
+    several: options.Tables = None,
+    id_column: options.Id = None,
+    join: Annotated[
+        str | None,
+        typer.Option(
+            "--join",
+            help="Samples that not all tables have: outer (if not given) predicts them, where the model "
+            "can; inner leaves them out.",
+        ),
+    ] = None,
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV file for the predictions; printed if not given.")
     ] = None,
@@ -23,17 +38,19 @@ def predict(
 ) -> None:
     """Predict the rows of a new table.
 
-    Columns are found by their names; others may be there. The output has the number of each row, from 0, and
-    its prediction.
+    Columns are found by their names; others may be there. The output has the number of each row, from 0, or
+    the id of each sample where --id names them, and its prediction.
     """
+    with misuse():
+        given = tables.Source(new, tables.parse_tables(several or []), id_column, how=join)
     with plain_errors(), stopped("Nothing was written."):
         require_folder(folder)
         model, record = ModelFolder(folder).load()
-        data = tables.read_table(new, **tables.reading_options(record))
+        data = tables.read_new(given, record)
         found = tables.predict_table(model, record, data, proba=proba, scores=scores)
         say(*(f"Note: {note}" for note in found.notes))
         if file is not None:
-            tables.write_csv(found.frame, file, keep=[new])
+            tables.write_csv(found.frame, file, keep=given.paths)
     if as_json:
         typer.echo(json.dumps(found.frame.to_dict(orient="records"), ensure_ascii=False))
     elif file is None:

@@ -1,6 +1,7 @@
 """``multikernel report``: a page about a kept model, and about what it is worth on data."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,9 @@ def report(
             help="The table of the fit; without it, the report says what the model alone knows.",
         ),
     ] = None,
+    several: options.Tables = None,
+    id_column: options.Id = None,
+    target_file: options.TargetFile = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -49,27 +53,28 @@ def report(
 ) -> None:
     """Write a report about a model: one page that needs no network.
 
-    With --data, copies of the model are fitted to parts of the table: how stable are the weights, what does
-    each view add, did learning help? Every finished fit is kept in the folder of the model: a run that was
-    stopped goes on where it ended when the same command is given again.
+    With --data (or --table for each of several), copies of the model are fitted to parts of the data: how
+    stable are the weights, what does each view add, did learning help? Every finished fit is kept in the
+    folder of the model: a run that was stopped goes on where it ended when the same command is given again.
     """
     place = file or folder / REPORT
     with misuse():
-        chosen = _parts(parts, quick, data)
+        chosen = _parts(parts, quick, data is not None or bool(several))
         find_renderer(place)
+        source = _source(data, several, id_column, target_file)
     with plain_errors(), stopped("No report was written."):
         require_folder(folder)
         kept = ModelFolder(folder)
-        _require_other(place, [kept.record_path, *([] if data is None else [data])])
+        _require_other(place, [kept.record_path, *([] if source is None else source.paths)])
         model, record = kept.load()
         summary = summarize(model, title=f"What {type(model).__name__} learned")
-        if data is not None:
-            X, y, notes = _read(data, record, chosen)
+        if source is not None:
+            X, y, notes = _read(source, record, chosen)
             settings: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
             store = folder / EVALUATION
             with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **settings, store=store, progress=progress)
-            title = f"{summary['title']} from {data.name}"
+            title = f"{summary['title']} from {source.name}"
             summary = summarize(model, title=title, notes=notes, evaluation=found)
         save_report(summary, place)
     if as_json:
@@ -78,9 +83,21 @@ def report(
         show_lines(headline(summary), f"Written: {place}")
 
 
-def _parts(parts: str | None, quick: bool, data: Path | None) -> list[str]:
+def _source(
+    data: Path | None, several: list[str] | None, id_column: str | None, target_file: Path | None
+) -> tables.Source | None:
+    """The files of the data; None where there are none."""
+    if data is not None or several:
+        return tables.Source(data, tables.parse_tables(several or []), id_column, target_file=target_file)
+    for name, given in (("--id", id_column), ("--target-file", target_file)):
+        if given is not None:
+            raise ValueError(f"{name} goes with data: give --data, or --table for each of several tables.")
+    return None
+
+
+def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     """The parts that were asked for."""
-    if data is None and (parts is not None or quick):
+    if not has_data and (parts is not None or quick):
         given = "--quick" if parts is None else "--parts"
         raise ValueError(f"{given} says what to compute on a table: give it too (--data train.csv).")
     if parts is not None and quick:
@@ -102,20 +119,21 @@ def _require_other(place: Path, read: list[Path]) -> None:
         raise ValueError(f"a report is written to a file; {place} is a folder. Name a file by --out.")
 
 
-def _read(path: Path, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
+def _read(source: tables.Source, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
     """The columns and the target of the fit, and what a reader of the report should know of them."""
     fit = record.get("data") or {}
-    table = tables.read_table(path, fit.get("target"), **tables.reading_options(record))
+    table = tables.read_new(replace(source, target=fit.get("target"), how=fit.get("join")), record)
     _require_rows(table, fit["n_samples"], parts)
     X, notes = tables.match_training(record, table)
     say(*notes)
     y = table.target_as(str(record.get("task")))
-    if tables.file_sha256(path) == fit.get("sha256"):
+    if source.sha256() == fit.get("sha256"):
         return X, y, []
     other = (
-        f"The model was fitted to {fit.get('file')} as it was then; what data tell here is of {path.name}."
+        f"The model was fitted to {fit.get('file')} as it was then; what data tell here is of {source.name}."
     )
-    say(f"Note: {path.name} is not the file that the model was fitted to.")
+    is_not = "is not the file" if source.file is not None else "are not the files"
+    say(f"Note: {source.name} {is_not} that the model was fitted to.")
     return X, y, [other]
 
 

@@ -6,19 +6,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.estimator import KernelEstimator
+from ..core.inputs import Samples, all_samples, check_sample_weights
 from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import Status
 from ..core.stack.sums import variance_scales
 from ..views import make_bank
-from .solver import KernelKMeans, KMeansResult
+from .solver import KernelKMeans, KMeansResult, in_order
 
-WEIGHTS = ("learn", "equal")
+WEIGHTS = ("learn", "uniform")
 
 
 @dataclass(eq=False, repr=False)
@@ -39,11 +41,11 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
         As for :class:`MKLClassifier`.
-    weights : {"learn", "equal"}
-        "equal": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
+    n_clusters : int, default=2
+    weights : {"learn", "uniform"}, default="learn"
+        "uniform": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
     n_init : int
         Starts by k-means++ in the feature space of equal weights; the best end is kept.
     max_iter : int
@@ -77,10 +79,10 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from multikernel import MultipleKernelKMeans
+    >>> from multikernel.clustering import MultipleKernelKMeans
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
-    >>> model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
+    >>> model = MultipleKernelKMeans([Linear(), Gaussian()], n_clusters=3).fit(X)
     >>> len(set(zip(model.labels_, y)))
     3
     """
@@ -94,51 +96,75 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
     )
 
-    n_clusters: int = 2
     kernels: Any = "auto"
     _: KW_ONLY
+    n_clusters: int = 2
     weights: str = "learn"
     n_init: int = 10
     max_iter: int = 300
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> "MultipleKernelKMeans":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MultipleKernelKMeans":
         """Find clusters and weights.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
+        sample_weight : array-like of shape (n,), default=None
+            A sample of weight w counts as w samples. Samples of weight zero are assigned to the nearest
+            centre, and change nothing else.
         """
+        if isinstance(self.kernels, int):
+            raise TypeError(
+                f"kernels come first; got kernels={self.kernels!r}. Use "
+                f"MultipleKernelKMeans(kernels, n_clusters={self.kernels!r})."
+            )
         X = self._validate_table(X, reset=True)
         check_choice("weights", self.weights, WEIGHTS)
         n, n_clusters = _num_samples(X), check_positive_integer("n_clusters", self.n_clusters)
-        if n_clusters > n or n < 2:
+        samples = self._samples(X, check_sample_weights(sample_weight, n))
+        if n_clusters > samples.rows.size or n < 2:
             raise ValueError(
-                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
+                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples="
+                f"{n}{'' if samples.rows.size == n else f', of which {samples.rows.size} differ and count'}."
             )
         n_init = check_positive_integer("n_init", self.n_init)
         max_iter = check_positive_integer("max_iter", self.max_iter)
         self._check_storage()
         self._bank = make_bank(self.kernels)
-        Ks = np.asarray(self._bank.fit_stack(X))
-        self.view_names_ = list(self._bank.view_names_)
-        scales = variance_scales(Ks, self.view_names_)
-        problem = KernelKMeans(Ks, scales, self.n_clusters, self.weights == "learn")
+        Ks = np.asarray(self._fit_stack(X, samples))
+        weights = None if (samples.weights == 1.0).all() else samples.weights
+        scales = variance_scales(Ks, self.view_names_, weights)
+        problem = KernelKMeans(Ks, scales, self.n_clusters, self.weights == "learn", weights)
         found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
-        self._store(found, scales, problem.combine(found.eta))
+        self._store(found, scales, problem.combine(found.eta), samples)
+        unused = np.flatnonzero(samples.group < 0)
+        if unused.size:
+            self.labels_[unused] = self.predict(_safe_indexing(X, unused))
         return self
 
-    def _store(self, found: KMeansResult, scales: Array, K: Array) -> None:
-        self.labels_, self.simplex_weights_ = found.labels, found.eta
+    def _samples(self, X: Any, weights: Array) -> Samples:
+        """Equal rows are one sample, as elsewhere; where all differ they keep their order."""
+        samples = self._distinct(X, np.zeros((weights.size, 0)), weights)
+        return samples if samples.rows.size < weights.size or (weights != 1.0).any() else all_samples(weights)
+
+    def _store(self, found: KMeansResult, scales: Array, K: Array, samples: Samples) -> None:
+        used = samples.group >= 0
+        labels = np.zeros(used.size, found.labels.dtype)
+        labels[used] = in_order(found.labels[samples.group[used]])
+        own = np.empty_like(found.labels)
+        own[samples.group[used]] = labels[used]
+        self.labels_, self.simplex_weights_ = labels, found.eta
         self.kernel_weights_ = found.eta**2 / scales
         self.kernel_shares_ = found.eta**2 / np.sum(found.eta**2)
         self.inertia_, self.n_iter_ = found.objective, found.n_iter
         self.status_, self.history_ = str(found.status), found.history
-        members = np.eye(self.n_clusters)[found.labels]
+        members = np.eye(self.n_clusters)[own] * samples.weights[:, None]
         self._centres = members / members.sum(axis=0)
         self._norms = np.einsum("ic,ic->c", self._centres, K @ self._centres)
-        self._bank = self._bank.restrict(np.arange(len(K)), np.flatnonzero(self.kernel_weights_))
+        kept = samples.rows if self._precomputed else np.arange(len(K))
+        self._bank = self._bank.restrict(kept, np.flatnonzero(self.kernel_weights_))
         if found.status != Status.OPTIMAL:
             warn_caller(
                 f"MultipleKernelKMeans: the clusters still changed after max_iter={self.max_iter} turns. "

@@ -46,11 +46,11 @@ def calibrate(
     """
     if not estimator.probability:
         return None
-    # the folds go the way that the fit has gone, though they have fewer rows
+    # the folds take the route of the fit, though they have fewer rows
     settled: dict[str, Any] = {}
     if hasattr(estimator, "gram_"):
-        way = {"gram": estimator.gram_, "missing": estimator.missing_}
-        settled["kernels"] = replace(estimator._storage, **way)
+        route = {"gram": estimator.gram_, "missing": estimator.missing_}
+        settled["kernels"] = replace(estimator._storage, **route)
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

@@ -40,31 +40,34 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
 from .._validation import (
-    RefusesOldNames,
     RowError,
     check_choice,
     check_number,
     check_positive_integer,
     is_frame,
     is_indefinite,
+    new_by_present_names,
     raise_indefinite,
     refuse_old_names,
     warn_caller,
 )
 from ..rows import count_rows
-from ..views import CompletedBank, KernelBank, make_bank
+from ..views import CompletedBank, KernelBank, View, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
+from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
-from ..views.view import as_views
-from ..viz.card import html_inner, mimebundle
+from ..views.view import as_views, kept_views, place_views, refuse_kept_views
+from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
+from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
-from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
-from .optim.loop import Options, Progress, Status
+from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
+from .kernel_checks import Memory, is_automatic, remembered, tell_of_kernels, tell_of_memorizing
+from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
 from .svm.losses import JointHinge, Loss
@@ -113,7 +116,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(RefusesOldNames, BaseEstimator):
+class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -127,6 +130,7 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
     - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
+    - ``_keeps_views`` : whether weights have the lower bounds that views ask for; else these are refused.
     - ``_kernel_parameters`` : names of the parameters that describe kernels.
     - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
@@ -152,6 +156,7 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
     :class:`BaseMKL` adds hooks for its families, and the mixins of :mod:`.decisions` name what they read.
     """
 
+    __new__ = new_by_present_names
     kernels: Any
     tol: float
     max_iter: int
@@ -164,14 +169,22 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
     certificate: Any = "optimality"
     _fitted: FittedKernels
     _bank: Any
+    _gram_names: list[str] | None = None  # of precomputed kernels that have names
     _gap_name = "relative duality gap"
     _easier = "lower C"
     _adds_kernels = False
     _answers_chunks = False
     _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
+    _keeps_views = False
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):  # every fit can be followed by scikit-learn's callbacks
+            cls.fit = reports_its_task(cls.fit)
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -229,6 +242,8 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
                 )
+        if not self._keeps_views:
+            refuse_kept_views(self._kernel_arguments(), type(self).__name__)
 
     @property
     def _precomputed(self) -> bool:
@@ -240,10 +255,21 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._precomputed
+        kernels = [] if self._precomputed else [view.kernel for view in self._views_or_none()]
+        tags.input_tags.sparse = all(kernel._reads_tables for kernel in kernels)
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.three_d_array = self._precomputed
+        tags.input_tags.allow_nan = bool(kernels) and all(kernel._accepts_missing for kernel in kernels)
+        tags.input_tags.categorical = bool(kernels) and all(kernel._reads_categories for kernel in kernels)
+        tags.input_tags.string = bool(kernels) and all(kernel._reads_strings for kernel in kernels)
         return tags
+
+    def _views_or_none(self) -> list[View]:
+        """The views of the parameters; none where they are refused, in their own words, by a fit."""
+        try:
+            return [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+        except (TypeError, ValueError):
+            return []
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
@@ -273,15 +299,15 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
 
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""
-        try:
-            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
-        except (TypeError, ValueError):  # refused in its own words when the kernels are made
-            return False
-        return not all(view.kernel._reads_numbers for view in views)
+        return not all(view.kernel._reads_numbers for view in self._views_or_none())
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
-        """Stacks are checked kernel by kernel, by the bank."""
-        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+        """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
+        if not reset:
+            return match_stack(X, self._gram_names)
+        X = as_stack(X, at_fit=True)
+        self._gram_names = names_of(X)
+        if hasattr(X, "shape") and len(X.shape) > 1:
             shape = X.shape
             if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
                 raise ValueError(
@@ -325,6 +351,11 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
                 raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
 
     # ------------------------------------------------------------------ warnings
+    def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
+        """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
+        automatic = is_automatic(self._storage.kernels)
+        tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
+
     def _warn_unless_converged(self) -> None:
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
@@ -426,6 +457,7 @@ class Solved:
     names: list[str]
     scales: Array | None = None
     reference: Array | None = None
+    memories: Sequence[Memory | None] = ()  # of classifiers
 
     def coefficients(self, n_samples: int) -> Array:
         """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
@@ -530,13 +562,15 @@ class BaseMKL(KernelEstimator):
     gram_: str
     missing_: str
     memory_: MemoryEstimate
-    _storage_options = ("psd", "gram", "dtype", "rank", "missing")
+    kept_views_: list[str]
+    _storage_options: tuple[str, ...] = STORAGE
+    _keeps_views = True
     _adds_kernels = True
     _lean = True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._storage.missing not in ("auto", "error")
+        tags.input_tags.allow_nan |= self._storage.missing not in ("auto", "error")
         return tags
 
     # ------------------------------------------------------------------ kernels
@@ -570,6 +604,10 @@ class BaseMKL(KernelEstimator):
                 ConvergenceWarning,
             )
         self._costs = check_costs(self.costs, self.view_names_)
+        self._tell_of_kernels(Ks, costs=self._costs)
+        placed = place_views(as_views(self.kernels), as_table(X)) if kept_views(self.kernels) else []
+        self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
+        self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
         return Ks
 
     def _choose_missing(self, X: Any) -> str:
@@ -597,7 +635,8 @@ class BaseMKL(KernelEstimator):
         has = self._bank.present_[rows] if self.missing_ == "renormalize" else None
         if has is None or has.all():
             result = self._learn(part, losses, **settings)
-            return Solved(result, rows, names, reference=None if has is None else result.weights)
+            reference = None if has is None else result.weights
+            return Solved(result, rows, names, None, reference, remembered(part, losses, result))
         start = settings.pop("start", None)
         result, reference = learn_rescaled(
             lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
@@ -620,6 +659,7 @@ class BaseMKL(KernelEstimator):
             norm=float(self.norm),
             costs=self._costs,
             learn_ridge=learn_ridge,
+            floor=self._floor,
             options=self._options(self._draw_seed(), label),
             start=start,
         )
@@ -633,7 +673,7 @@ class BaseMKL(KernelEstimator):
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
 
     def _options(self, seed: int, label: str) -> Options:
-        progress = Progress(label, self.verbose, self.callback)
+        progress = progress_of(self, label)
         return Options(tol=self.tol, max_iter=self.max_iter, seed=seed, callback=progress)
 
     def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:
@@ -656,6 +696,7 @@ class BaseMKL(KernelEstimator):
         notes_absent = self.missing_ in ("renormalize", "absent")
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
         del self._bank
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
@@ -675,4 +716,5 @@ class BaseMKL(KernelEstimator):
         ]
 
     def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "cost": self._costs}
+        kept = {"kept": np.isin(self.view_names_, getattr(self, "kept_views_", []))}
+        return {"weight": self.kernel_weights_, **(kept if kept["kept"].any() else {}), "cost": self._costs}

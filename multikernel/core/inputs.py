@@ -8,7 +8,7 @@ they take from the distinct samples, each once. Precomputed Gram matrices, and t
 not numbers, keep all rows in the order given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from .._typing import Array
 from .._validation import check_number, codes_of_classes, is_frame
 from ..rows.tables import count_rows, row_keys
 from ..views.tables import MultiTable, as_table
+from ..views.view import View
 
 
 # ---------------------------------------------------------------------- targets and labels
@@ -182,18 +183,18 @@ def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight
     return np.asarray(weights * by_class[codes])
 
 
-def check_matrix_C(C: Any, criterion: str) -> float | None:
+def check_matrix_C(C: Any, method: str) -> float | None:
     """C of a learned kernel matrix: positive and finite; None when it is to be learned."""
     if isinstance(C, str):
         if C != "learn":
             raise ValueError(f'C must be a positive number or "learn"; got {C!r}.')
-        if criterion != "soft2":
-            raise ValueError(f'C="learn" needs criterion="soft2" (its 1/C is a weight); got {criterion!r}.')
+        if method != "soft2":
+            raise ValueError(f'C="learn" needs method="soft2" (its 1/C is a weight); got {method!r}.')
         return None
     if isinstance(C, float | np.floating) and np.isposinf(C):
-        if criterion == "hard":
+        if method == "hard":
             return float("inf")
-        raise ValueError('C must be finite; for the hard margin use criterion="hard".')
+        raise ValueError('C must be finite; for the hard margin use method="hard".')
     return check_number("C", C, above=0.0)
 
 
@@ -282,3 +283,26 @@ def _frame_values(X: Any) -> Array:
         with suppress(TypeError, ValueError):  # a missing one, which the kernels refuse by its place
             return np.asarray(X.to_numpy(dtype=np.float64))
     return np.asarray(X.to_numpy())
+
+
+def lower_bounds(views: Sequence[View], names: Sequence[str], norm: float) -> Array:
+    """The lower bounds of d_m² μ_m that views ask for by ``keep``, 0 for the others, (n_kernels,).
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Linear
+    >>> lower_bounds([View("age", Linear(), keep=True)], ["age", "genes"], 1.0).tolist()
+    [0.25, 0.0]
+    """
+    floor = np.zeros(len(names))
+    for view in views:
+        if view.keep:
+            floor[names.index(view.name)] = 0.5 / floor.size if view.keep is True else float(view.keep)
+    size = float(np.linalg.norm(floor, norm))
+    if not size < 1.0:
+        shares = ", ".join(f"{name!r}: {share:g}" for name, share in zip(names, floor, strict=True) if share)
+        raise ValueError(
+            "the shares of kept views must have a norm below 1, so that there is something to learn; got "
+            f"{size:.3g} at norm={norm:g} ({shares}). Use smaller shares, or keep=True."
+        )
+    return floor

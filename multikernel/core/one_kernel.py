@@ -1,8 +1,9 @@
 """What every estimator on one kernel shares: the training matrix K (n, n), and the rows of new points.
 
 The kernel is a function of rows, which is fitted and evaluated here, or its matrices are handed in:
-``kernels="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards. Either way the estimator
-sees a checked K = (k(x_i, x_j)) and rows k(x, x_j), with the same repair where K was indefinite.
+``kernels="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards, or a dict of one matrix,
+which is found by its name afterwards. Either way the estimator sees a checked K = (k(x_i, x_j)) and rows
+k(x, x_j), with the same repair where K was indefinite.
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from .._typing import Array
 from .._validation import all_finite, raise_non_finite_gram
 from ..kernels import Kernel
 from ..views import KernelBank, PrecomputedBank, View
+from ..views.stacks import as_stack, is_grams, match_stack, names_of
 from ..views.view import read_kernel
 from .estimator import KernelEstimator
 
@@ -45,15 +47,36 @@ class OneKernel(KernelEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = False  # one kernel is a matrix
+        tags.input_tags.sparse = tags.input_tags.sparse and not self._precomputed
         return tags
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        X = self._one_gram(X, reset)
         dtypes = (np.float64, np.float32)
         K = check_array(X, dtype=dtypes, ensure_all_finite=False, input_name="X", estimator=self)
         if not all_finite(K):  # our own check says where
-            raise_non_finite_gram(K, "the precomputed kernel")
+            name = f"kernel {self._gram_names[0]!r}" if self._gram_names else "the precomputed kernel"
+            raise_non_finite_gram(K, name)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return K
+
+    def _one_gram(self, X: Any, reset: bool) -> Any:
+        """The only matrix of a dict, list or stack with names; all else as it is."""
+        has_several = is_grams(X) or names_of(X) is not None
+        if reset:
+            X = as_stack(X, at_fit=True)
+            self._gram_names = names_of(X)
+        else:
+            X = match_stack(X, self._gram_names)
+        if not has_several:
+            return X
+        if X.shape[2] != 1:
+            names = f" ({', '.join(self._gram_names)})" if reset and self._gram_names else ""
+            raise ValueError(
+                f"{type(self).__name__} learns with one kernel; got {X.shape[2]} matrices{names}. Give one "
+                "of them, or their weighted sum by combine_kernels."
+            )
+        return np.asarray(X)[:, :, 0]
 
     def _fit_gram(self, X: Any) -> Array:
         """The checked training matrix (n, n), float64; it may be the caller's memory: never write into it."""
@@ -62,7 +85,13 @@ class OneKernel(KernelEstimator):
                 f"a precomputed kernel must be square at fit, X of shape (n, n); got shape {X.shape}."
             )
         self._bank = self._make_bank()
-        K = np.asarray(self._bank.fit_stack(X)[0], np.float64)
+        Ks = self._bank.fit_stack(X)
+        if len(Ks) > 1:
+            raise ValueError(
+                f"{type(self).__name__} learns with one kernel; one of each table is {len(Ks)}: "
+                f"{', '.join(self._bank.view_names_)}. Name the table with a View(..., table=...)."
+            )
+        K = np.asarray(Ks[0], np.float64)
         self.base_kernel_ = None if self._precomputed else self._bank.views_[0].kernel
         return K
 
@@ -71,7 +100,7 @@ class OneKernel(KernelEstimator):
         self._check_storage()
         kernel, psd = self._storage.kernels, self._storage.psd
         if self._precomputed:
-            return PrecomputedBank(["precomputed"], psd=psd)
+            return PrecomputedBank(self._gram_names or ["precomputed"], psd=psd)
         if isinstance(kernel, (list, tuple, dict)):
             raise TypeError(
                 f"{type(self).__name__} learns with one kernel; got a {type(kernel).__name__}. Make one of "

@@ -23,6 +23,7 @@ import scipy.sparse
 from .._typing import Array
 from .._validation import is_frame
 from ..rows import count_rows
+from ..views.stacks import NamedStack, as_stack, match_stack, names_of
 
 _HALVINGS = 60
 _RANGE_TOLERANCE = 1e-10
@@ -33,8 +34,9 @@ def validate_unlabelled(estimator: Any, X: Any, y: Any, X_unlabeled: Any) -> Any
     """The unlabelled points, checked by the estimator beside its table X; None if there are none."""
     if X_unlabeled is None:
         return None
-    _require_points(X, y, X_unlabeled)
-    if count_rows(X_unlabeled) == 0:
+    shown = as_stack(X_unlabeled) if estimator._precomputed else X_unlabeled
+    _require_points(X, y, shown)
+    if count_rows(shown) == 0:
         return None
     try:
         return estimator._validate_table(X_unlabeled, reset=False)
@@ -77,7 +79,8 @@ def join_rows(X: Any, X_unlabeled: Any, precomputed: bool) -> Any:
 
 
 def _join_stacks(X: Any, X_unlabeled: Any) -> Any:
-    first, second = np.asarray(X), np.asarray(X_unlabeled)
+    names = names_of(X)
+    first, second = np.asarray(X), np.asarray(match_stack(X_unlabeled, names))
     n = len(first) + len(second)
     more = ", n_kernels" if first.ndim == 3 else ""
     if first.ndim != second.ndim or first.shape[1:] != second.shape[1:] or first.shape[1] != n:
@@ -89,7 +92,9 @@ def _join_stacks(X: Any, X_unlabeled: Any) -> Any:
     if first.ndim == 2:
         return np.concatenate([first, second])
     # kernels first in memory, as the solvers read it
-    return np.moveaxis(np.concatenate([np.moveaxis(part, 2, 0) for part in (first, second)], axis=1), 0, 2)
+    Ks = np.concatenate([np.moveaxis(part, 2, 0) for part in (first, second)], axis=1)
+    joined = np.moveaxis(Ks, 0, 2)
+    return joined if names is None else NamedStack(joined, names)
 
 
 @contextmanager

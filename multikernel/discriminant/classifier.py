@@ -12,16 +12,17 @@ from sklearn.utils.metaestimators import available_if
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
 from ..core.fitted import DualKernels, FittedKernels
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors, neighbour_votes
-from ..core.optim.loop import Options, Progress
+from ..core.optim.loop import Options
 from ..core.scatter import SingularScatterError
 from ..views import make_bank
 from .solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from .solver.problem import check_formulation, check_reg, strongest_kernel
+from .solver.problem import check_reg, strongest_kernel
 from .solver.rkda import Projection, discriminant_projection
 
 DISCRIMINANT = About(
@@ -71,8 +72,6 @@ class KernelDiscriminantClassifier(
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
     reg : float or "learn"
         :math:`\lambda`, relative to a kernel whose centred trace is 1; or learn it with the weights.
-    formulation : {"exact"}
-        The problem above.
     n_components : int or None
         How many discriminant directions; None takes all, one less than there are classes.
     rule : {"centroid", "knn"}
@@ -143,7 +142,7 @@ class KernelDiscriminantClassifier(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from multikernel import KernelDiscriminantClassifier
+    >>> from multikernel.discriminant import KernelDiscriminantClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-8)
@@ -160,12 +159,11 @@ class KernelDiscriminantClassifier(
     kernels: Any = "auto"
     _: KW_ONLY
     reg: Any = 1e-4
-    formulation: str = "exact"
     n_components: int | None = None
     rule: str = "centroid"
     n_neighbors: int = 1
-    tol: float = 1e-8
-    max_iter: int = 100
+    tol: float = 1e-3
+    max_iter: int = 300
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 
@@ -175,7 +173,7 @@ class KernelDiscriminantClassifier(
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         """
         reg = self._check_parameters()
@@ -196,7 +194,6 @@ class KernelDiscriminantClassifier(
 
     def _check_parameters(self) -> float | None:
         """The checked λ, None if it is learned."""
-        check_formulation(self.formulation)
         check_choice("rule", self.rule, RULES)
         self._check_numerics()
         if self.n_components is not None:
@@ -211,9 +208,7 @@ class KernelDiscriminantClassifier(
         return Ks
 
     def _learn(self, Ks: Array, problem: DiscriminantProblem) -> DiscriminantResult:
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
         try:
             result = learn_discriminant(problem, options=options)
         except SingularScatterError:

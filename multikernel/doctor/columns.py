@@ -423,6 +423,19 @@ def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator
     yield Finding("error", named("column", names), what, remedy, command)
 
 
+def check_absent(columns: Columns, positions: dict[str, list[int]]) -> list[Finding] | None:
+    """That samples lack tables after a join, which a fit takes; None where more than that is missing."""
+    gaps = columns.missing()
+    if not _are_whole(gaps, positions):
+        return None
+    used = sorted({position for view in positions.values() for position in view})
+    lost = int(gaps[:, used].any(axis=1).sum())
+    what = f"{lost} of {columns.n} samples ({percent(lost, columns.n)}) lack a table."
+    remedy = 'A fit scales the views that they have; or choose: KernelBank(kernels, missing="complete")'
+    command = "A fit scales the views that they have; or choose, --set missing=complete, or --join inner"
+    return [Finding("note", "tables", what, remedy, command)]
+
+
 def _are_whole(gaps: np.ndarray, positions: dict[str, list[int]]) -> bool:
     """Whether rows lack views as a whole, and each of them has some other view."""
     lacked = np.array([gaps[:, view].all(axis=1) for view in positions.values()])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import scipy.sparse
 from multikernel._validation import check_choice, check_positive_integer, check_seed, is_frame
 from multikernel.doctor.columns import (
     Columns,
+    check_absent,
     check_columns,
     check_dates,
     check_missing,
@@ -44,13 +45,15 @@ from multikernel.doctor.views import (
     compute_grams,
     fill_gaps,
     find_views,
+    flatten_tables,
 )
 from multikernel.rows.tables import take_rows
 from multikernel.rules.targets import as_targets
 from multikernel.views import as_views
-from multikernel.views.columns import as_table, n_columns, n_rows
+from multikernel.views.columns import MultiTable, as_table, n_columns, n_rows
 from multikernel.views.low_rank import DEFAULT_RANK, LARGEST_DENSE, choose_gram
 from multikernel.views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size
+from multikernel.viz import describe_data
 
 TASKS = ("auto", "classes", "values")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
@@ -75,6 +78,8 @@ class _Chart:
     examined: list[Examined] = field(default_factory=list)
     rows: np.ndarray = field(default_factory=lambda: np.arange(0))
     columns: list[dict[str, Any]] = field(default_factory=list)
+    joined_with_gaps: bool = False  # whether samples lack tables after a join
+    tables: list[dict[str, Any]] = field(default_factory=list)
 
     def sample(self, n_kernels: int) -> np.ndarray:
         """The rows to compute kernels on, in order."""
@@ -105,9 +110,10 @@ def diagnose(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d); stack of shape (n, n, m); or dict of matrices
+    X : array-like, sparse matrix or DataFrame of shape (n, d); several tables; stack of shape (n, n, m); or \
+            dict of matrices
         As an estimator takes it. A stack, or a dict of name to square matrix, is taken for precomputed
-        kernels; nothing of it is modified.
+        kernels; nothing of it is modified. Columns of several tables are called ``table:column``.
     y : array-like of shape (n,), optional
         Classes or values.
     kernels : as in an estimator, default="auto"
@@ -159,14 +165,22 @@ def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random
         kernels=[kernel.to_row() for kernel in chart.examined],
         columns=chart.columns,
         memory=memory,
+        tables=chart.tables,
     )
 
 
 def _is_precomputed(X: Any, kernels: Any) -> bool:
     if isinstance(kernels, str) and kernels == "precomputed":
         return True
+    if isinstance(X, Mapping) and X and not any(map(_is_square, X.values())):
+        return False  # tables
     is_stack = isinstance(X, Mapping) or (not scipy.sparse.issparse(X) and getattr(X, "ndim", 2) == 3)
     return is_stack and isinstance(kernels, str)
+
+
+def _is_square(table: Any) -> bool:
+    shape = np.shape(table)
+    return len(shape) != 2 or shape[0] == shape[1]
 
 
 # --- precomputed kernels ------------------------------------------------------------------------------------
@@ -214,7 +228,39 @@ def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.
     except (TypeError, ValueError) as error:
         refusal = Finding("error", "X", str(error), "Give a table, or a stack.")
         return _Chart(0, task, limit, rng, recipes, [refusal])
-    chart = _Chart(n, task, limit, rng, recipes)
+    if isinstance(table, MultiTable):
+        return _examine_tables(table, y, kernels, task, limit, rng)
+    return _examine_one(table, y, kernels, isinstance(kernels, str), _Chart(n, task, limit, rng, recipes))
+
+
+def _examine_tables(X: MultiTable, y: Any, kernels: Any, task: str, limit: int, rng: Any) -> _Chart:
+    """Examine several tables as one."""
+    flat, views, findings = flatten_tables(X, kernels)
+    chart = _Chart(len(X), task, limit, rng, Recipes.for_table(flat, y), joined_with_gaps=X.has_gaps)
+    chart = _examine_one(flat, y, views, isinstance(kernels, str), chart)
+    chart.findings = findings + [_for_tables(finding) for finding in chart.findings]
+    chart.tables = [
+        {
+            "table": view["name"],
+            "columns": view["columns"],
+            "samples": view["samples"],
+            "missing": view["missing"],
+        }
+        for view in describe_data(X)["views"]
+    ]
+    return chart
+
+
+def _for_tables(finding: Finding) -> Finding:
+    """A finding whose remedy is code for one table, for several."""
+    if "X = " not in finding.remedy and "X[" not in finding.remedy and "X, y" not in finding.remedy:
+        return finding
+    done = f", as {finding.command} does" if finding.command.startswith("--") else ""
+    return replace(finding, remedy=f"Change its table before the tables are joined{done}.")
+
+
+def _examine_one(table: Any, y: Any, kernels: Any, automatic: bool, chart: _Chart) -> _Chart:
+    n, task, rng, recipes = chart.n, chart.task, chart.rng, chart.recipes
     chart.findings += _check_table(table, n)
     if chart.findings:
         return chart
@@ -230,7 +276,7 @@ def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.
     chart.findings += compute_grams(found, sample, fill_gaps(sample, sample_columns), text)
     if columns is not None:
         _examine_columns(chart, columns, found)
-    _examine_grams(chart, found, automatic=isinstance(kernels, str))
+    _examine_grams(chart, found, automatic=automatic)
     return chart
 
 
@@ -252,7 +298,8 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
     chart.columns = describe_columns(columns)
     used = found.used
     findings = chart.findings
-    findings += check_missing(columns, found.without_gaps)
+    gaps = check_absent(columns, found.without_gaps) if chart.joined_with_gaps else None
+    findings += check_missing(columns, found.without_gaps) if gaps is None else gaps
     findings += check_refused(columns, chart.columns, found.refused)
     findings += check_dates(columns, chart.columns, used, found.refused)
     findings += check_columns(columns, chart.columns, used)

@@ -80,6 +80,9 @@ class Diagnosis:
         well it predicts the target by itself (0 as guessing, 1 without a mistake).
     memory : dict
         What a fit on all rows will occupy, in bytes: ``stack``, ``workspace``, ``total``, ``available``.
+    tables : list of dict
+        Of several tables, for each ``table`` (its name), ``columns``, ``samples`` that have it and
+        ``missing``, those that lack it.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Diagnosis:
     kernels: list[dict[str, Any]] = field(default_factory=list)
     columns: list[dict[str, Any]] = field(default_factory=list)
     memory: dict[str, Any] = field(default_factory=dict)
+    tables: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -137,6 +141,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         parts = [self.headline, *map(str, self.findings)]
+        if self.tables:
+            parts.append(_text_table(TABLE_HEAD, table_rows(self)))
         if self.kernels:
             parts.append(_text_table(KERNEL_HEAD, kernel_rows(self)))
         if self.memory:
@@ -149,8 +155,17 @@ class Diagnosis:
             f"{html.escape(finding.what)}<br><code>{html.escape(finding.remedy)}</code></li>"
             for finding in self.findings
         )
-        table = _html_table(KERNEL_HEAD, kernel_rows(self)) if self.kernels else ""
+        table = _html_table(TABLE_HEAD, table_rows(self)) if self.tables else ""
+        table += _html_table(KERNEL_HEAD, kernel_rows(self)) if self.kernels else ""
         return f"<div><p>{html.escape(self.headline)}</p><ul>{items}</ul>{table}</div>"
+
+
+TABLE_HEAD = ("table", "columns", "samples", "missing")
+
+
+def table_rows(diagnosis: Diagnosis) -> list[list[str]]:
+    """The table of the tables as text."""
+    return [[str(row[key]) for key in TABLE_HEAD] for row in diagnosis.tables]
 
 
 # short, so that names of kernels have room on 80 columns

@@ -13,13 +13,14 @@ import scipy.linalg
 
 from multikernel._validation import all_finite, check_real_matrix, is_indefinite
 from multikernel.core.alignment import align_stack
+from multikernel.core.kernel_checks import IDENTITY, WIDER_MATRIX, is_near_identity, scale_gap
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks
+from multikernel.views.stacks import as_stack, names_of
 
 _SAME = 0.9999  # centred alignment: weights of such kernels cannot be told apart
 _FLAT = 1e-3  # of the trace left after centring: different samples are as alike as a sample and itself
-_LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
 _SYMMETRISE = ("K = (K + K.T) / 2", "Symmetrise it in the file: K = (K + K.T) / 2")
 _APART, _FAR_APART = 10.0, 100.0  # ratios of mean diagonals: weights of the simplex follow the scale
 Matrices = dict[str, np.ndarray]
@@ -143,11 +144,7 @@ def _shape(examined: Examined) -> str:
     left = float(np.trace(center(scaled))) / float(np.trace(scaled))
     if 0.0 <= left < _FLAT:
         return "flat"
-    with np.errstate(all="ignore"):
-        similarity = np.abs(K) / np.outer(roots, roots)
-    similarity[~np.isfinite(similarity)] = 0.0
-    np.fill_diagonal(similarity, 0.0)
-    return "identity" if float(np.median(similarity.max(axis=1))) < _LONELY else ""
+    return "identity" if is_near_identity(K) else ""
 
 
 # --- what their shape says ---------------------------------------------------------------------------------
@@ -169,10 +166,9 @@ _SHAPES = {
         '--kernels "gaussian(\'median\')", or transforms = "center", normalize = "trace" in the views file',
     ),
     "identity": (
-        f"nearly the identity: half of the samples have no other that is more than {_LONELY} like them, so "
-        "that nothing can be learned from one about another. A width too small?",
+        IDENTITY,
         'View(name, Gaussian("median"), columns), or Gaussian("median", scale=2) for a larger width.',
-        "Compute it again with a larger width or on fewer features, or leave it out.",
+        WIDER_MATRIX,
         "--kernels \"gaussian('median')\", or gaussian('median', scale=2) for a larger width",
     ),
 }
@@ -196,19 +192,12 @@ def check_shapes(examined: list[Examined], automatic: bool, precomputed: bool) -
 
 def check_mean_diagonals(examined: list[Examined], precomputed: bool) -> Iterator[Finding]:
     """Kernels of very different scale."""
-    sized = [kernel for kernel in examined if kernel.mean_diagonal is not None and kernel.mean_diagonal > 0.0]
-    if len(sized) < 2:
-        return
-    sized.sort(key=lambda kernel: kernel.mean_diagonal or 0.0)
-    small, large = sized[0], sized[-1]
-    ratio = (large.mean_diagonal or 0.0) / (small.mean_diagonal or 1.0)
-    if ratio > _APART:
-        what = (
-            f"of different scale: mean diagonal {small.mean_diagonal:.3g} of {small.name!r}, "
-            f"{large.mean_diagonal:.3g} of {large.name!r}; the same weight means {ratio:.3g} times more."
-        )
+    gap = scale_gap(
+        [kernel.name for kernel in examined], [kernel.mean_diagonal or 0.0 for kernel in examined]
+    )
+    if gap is not None and gap.ratio > _APART:
         remedies = _SCALE_MATRICES if precomputed else _SCALE_VIEWS
-        yield Finding("warning" if ratio > _FAR_APART else "note", "kernels", what, *remedies)
+        yield Finding("warning" if gap.ratio > _FAR_APART else "note", "kernels", gap.what, *remedies)
 
 
 def align(examined: list[Examined], ideal: np.ndarray | None, automatic: bool) -> Iterator[Finding]:
@@ -296,12 +285,15 @@ def _by_name(X: Any) -> dict[str, Any]:
         if not X:
             raise ValueError("there must be at least one kernel; got an empty dict.")
         return {str(name): K for name, K in X.items()}
+    names = names_of(X)
+    X = as_stack(X)
     stack = check_real_matrix(X, "the stack of kernels")
     if stack.ndim == 2:
         stack = stack[:, :, None]
     if stack.ndim != 3 or stack.shape[2] == 0:
         raise ValueError(f"kernels must have shape (n, n, n_kernels); got shape {stack.shape}.")
-    return {f"kernel-{index}": stack[:, :, index] for index in range(stack.shape[2])}
+    names = names or [f"kernel-{index}" for index in range(stack.shape[2])]
+    return {name: stack[:, :, index] for index, name in enumerate(names)}
 
 
 # --- kernels in a file --------------------------------------------------------------------------------------

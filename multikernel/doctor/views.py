@@ -15,8 +15,9 @@ from multikernel.doctor.columns import Columns
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.views import View, as_views, distinct_views
+from multikernel.views import MultiTable, View, as_views, distinct_views
 from multikernel.views.columns import Scaling, resolve_columns
+from multikernel.views.view import place_views
 
 _DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
 _SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise)
@@ -62,6 +63,34 @@ def find_views(kernels: Any, table: Any, d: int | None) -> tuple[ViewedTable, li
         found.views.append(view)
         found.positions[view.name] = list(range(d or 0)) if positions is None else list(positions)
     return found, findings
+
+
+def flatten_tables(X: MultiTable, kernels: Any) -> tuple[pd.DataFrame, Any, list[Finding]]:
+    """Several tables as one, with columns called ``table:column``, and the views that read them there."""
+    frames, starts, start = [], {}, 0
+    for name, table in X.tables.items():
+        dense = table.toarray() if scipy.sparse.issparse(table) else table
+        frame = pd.DataFrame(dense if is_frame(dense) else {0: dense} if isinstance(dense, list) else dense)
+        frames.append(frame.set_axis([f"{name}:{column}" for column in frame.columns], axis=1))
+        frames[-1].index = pd.RangeIndex(len(X))
+        starts[name], start = start, start + frame.shape[1]
+    flat = pd.concat(frames, axis=1)
+    try:
+        placed = place_views(as_views(kernels), X)
+    except (TypeError, ValueError) as error:
+        return flat, "auto", [Finding("error", "kernels", str(error), "Correct kernels=.")]
+    views, findings = [], []
+    for view in placed:
+        subject = named("view", [view.name])
+        try:
+            positions = resolve_columns(X, view.columns, subject, view.table).positions
+        except (TypeError, ValueError) as error:
+            findings.append(Finding("error", subject, _without(subject, error), "Correct its columns."))
+            continue
+        width, start = frames[X.names.index(str(view.table))].shape[1], starts[str(view.table)]
+        columns = [start + position for position in (range(width) if positions is None else positions)]
+        views.append(replace(view, columns=columns, table=None))
+    return flat, views or "auto", findings
 
 
 def compute_grams(found: ViewedTable, sample: Any, filled: Any, text: set[int]) -> Iterator[Finding]:

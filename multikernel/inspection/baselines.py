@@ -28,9 +28,13 @@ from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
 from ..views.precomputed import storage_of
+from ..views.stacks import NamedStack, names_of
+from ..views.tables import is_tables
+from ..views.view import kept_views
 from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
+KEPT = "kept views alone"
 _MOST_VIEWS = 30  # that are left out one at a time
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -65,8 +69,8 @@ class Report:
 
 
 # ------------------------------------------------------------------ without a view
-def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
-    """The model without each of its views, as "without a"."""
+def leave_out(subject: Subject, X: Any, report: Report) -> dict[str, Contender]:
+    """The model without each of its views, as "without a"; X are the samples of the fit."""
     part, views = "without_view", subject.views
     why = _why_no_view_is_left_out(subject)
     if why:
@@ -85,7 +89,7 @@ def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
     found = {}
     for view in views:
         try:
-            found[f"without {view}"] = Contender(_without(subject, view))
+            found[f"without {view}"] = Contender(_without(subject, view, X))
         except (TypeError, ValueError) as error:
             report.omit(part, f"view {view!r}: {error}")
     return found
@@ -105,11 +109,11 @@ def _chooses_kernels(subject: Subject) -> bool:
     return subject.search is not None and not subject.is_precomputed and subject.search.chooses("kernels")
 
 
-def _without(subject: Subject, view: str) -> Any:
+def _without(subject: Subject, view: str, X: Any) -> Any:
     if subject.is_precomputed:
         position = subject.views.index(view)
         return make_pipeline(WithoutKernel(position), subject.fresh(**costs_without(subject.final, position)))
-    parameters = without_view(subject, view)
+    parameters = without_view(subject, view, X)
     if subject.search is None or not _chooses_kernels(subject):
         return subject.fresh(**parameters)
 
@@ -137,14 +141,18 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """The stack (n, n_train, n_kernels - 1) of the other kernels."""
+        """The stack (n, n_train, n_kernels - 1) of the other kernels, with the names that they have."""
         kernels_first = np.moveaxis(np.asarray(X), 2, 0)
-        return np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        others = np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        names = names_of(X)
+        return others if names is None else NamedStack(others, np.delete(names, self.position).tolist())
 
 
 # ------------------------------------------------------------------ rivals
 def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
-    """The best single view, the plain sum and the tuned RBF machine, as far as they can be fitted."""
+    """The kept views alone, the best single view, the plain sum and the tuned RBF machine, as far as they
+    can be fitted.
+    """
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
@@ -152,7 +160,29 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
         report.omit("baselines", why)
         return {}
     note_units(subject.final, data[1], report)
-    return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
+    return {
+        **kept_rival(subject, report),
+        **simple_rules(subject, report),
+        **rbf_rival(subject, data, report),
+    }
+
+
+def kept_rival(subject: Subject, report: Report) -> dict[str, Contender]:
+    """The model on the views that it keeps (``View(keep=...)``), where there are others beside them."""
+    final, kept = subject.final, getattr(subject.final, "kept_views_", [])
+    if not kept or len(kept) == len(subject.views):
+        return {}
+    views = [view for view in as_views(final.kernels) if view.name in kept]
+    if len(views) != len(kept) or _chooses_kernels(subject):
+        why = "the search chooses the kernels" if _chooses_kernels(subject) else "its views are by table"
+        report.omit("baselines", f"{KEPT}: {why}.")
+        return {}
+    parameters: dict[str, Any] = {"kernels": replace(final._storage, kernels=views)}
+    if getattr(final, "costs", None) is not None:
+        parameters["costs"] = final._costs[np.isin(final.view_names_, kept)]
+    named = ", ".join(repr(name) for name in kept)
+    what = f"The same model on {named} alone: what the other views add is the difference to it."
+    return {KEPT: Contender(subject.fresh(**parameters), what)}
 
 
 def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[str, Contender]:
@@ -235,9 +265,11 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
     stored = subject.final._storage
     kernels = stored.kernels if isinstance(stored.kernels, str) else as_views(stored)
-    if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
-        kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
-    return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))
+    on_factors = getattr(subject.final, "gram_", None) == "low_rank"
+    if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
+        plain = [replace(view, keep=False) for view in as_views(kernels)]
+        kernels = [replace(view, approximation=None, rank=None) for view in plain] if on_factors else plain
+    return estimator(KernelBank(kernels, psd=stored.psd), learner, machine)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:
@@ -312,6 +344,8 @@ def why_no_rbf(X: Any, subject: Subject) -> str | None:
     """Why there is no RBF machine on all columns, if so."""
     if subject.is_precomputed:
         return "there are kernels only, and no columns."
+    if is_tables(X):
+        return "there are several tables, and the machine reads one."
     if scipy.sparse.issparse(X):
         values = X.data
     else:

@@ -264,7 +264,7 @@ def _under_machine(
             raise ValueError(f"{name!r} learns from {known}, and y holds {kind}. Leave it out.")
     estimator = CombinedKernelClassifier if kind == "classes" else CombinedKernelRegressor
     return {
-        name: estimator(model, machine, kernels) if name in learners else model
+        name: estimator(kernels, model, machine) if name in learners else model
         for name, model in given.items()
     }
 
@@ -359,6 +359,8 @@ def _content(value: Any) -> str:
     if hasattr(value, "get_params") and not isinstance(value, type):
         inside = {name: _content(each) for name, each in value.get_params(deep=False).items()}
         return f"{type(value).__name__}{inside}"
+    if isinstance(value, dict):
+        return f"{ {name: _content(each) for name, each in value.items()} }"
     return f"[{', '.join(map(_content, value))}]" if isinstance(value, list | tuple) else repr(value)
 
 

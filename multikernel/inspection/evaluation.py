@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import is_dask
+from ..views.stacks import as_stack
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
 from .baselines import SINGLE, Contender, Report, leave_out, rivals
@@ -29,7 +30,7 @@ from .learned import (
 )
 from .paired_tests import FOLDS, REPEATS, holm_tests
 from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
-from .subject import Subject, is_integer, n_samples, subject_of
+from .subject import Subject, is_integer, n_samples, overview_of, sample_ids, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
@@ -65,7 +66,8 @@ def evaluate(
     ----------
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one. It is not modified.
-    X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+    X : array, sparse matrix or DataFrame (n, d), several tables; or, precomputed, a stack (n, n, n_kernels),
+        dict or list of Gram matrices
         The samples that the model was fitted to, in the same order: this cannot be checked but for their
         number.
     y : array-like (n,), optional
@@ -89,9 +91,11 @@ def evaluate(
     Returns
     -------
     dict
-        What ``json.dumps`` takes: ``task``, ``n_samples``, ``views``, ``classes``, a key for each part, None
-        where it was not asked for or cannot be computed, ``omitted`` with the reasons (``part``, ``why``),
-        and ``notes``.
+        What ``json.dumps`` takes: ``task``, ``n_samples``, ``views``, ``classes``, ``data`` (who has what, as
+        :func:`multikernel.viz.describe_data` says it, of several tables or where views are missing), a key
+        for each part, None where it was not asked for or cannot be computed, ``omitted`` with the reasons
+        (``part``, ``why``), and ``notes``. Samples have their ``row`` and, where X names them (``X.ids``, or
+        the index of a frame), their ``id``.
 
     Notes
     -----
@@ -114,6 +118,8 @@ def evaluate(
     settings = Settings(random_state, n_jobs, store, progress)
     check_is_fitted(model)
     subject = subject_of(model)
+    if subject.is_precomputed and not subject.steps:
+        X = as_stack(X)  # which can be split, and keeps the names
     y = check_data(subject, X, y)
     plan = _plan(subject, (X, y), wanted, cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
@@ -123,7 +129,8 @@ def evaluate(
     targets = None if y is None else np.asarray(y)
     held_out = _held_out(subject, targets, plan, outcomes)
     if held_out is not None and targets is not None:
-        found["held_out"] = held_out_part(subject, targets, held_out, (max_points, random_state), report)
+        points = (max_points, random_state)
+        found["held_out"] = held_out_part(subject, targets, held_out, points, report, sample_ids(X))
     rows = choose_rows(targets, subject.task, max_points, random_state, n_samples(X))
     found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     outcomes.note_warnings(report.notes)
@@ -137,6 +144,7 @@ def evaluate(
         "n_samples": n_samples(X),
         "views": subject.views,
         "classes": [str(label) for label in labels],
+        "data": overview_of(subject, X, targets),
     }
     return plain_tree({**head, **found, "omitted": report.omitted, "notes": report.notes})
 
@@ -201,7 +209,7 @@ def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, s
     plan = Plan()
     possible = [part for part in wanted if _can_be_refitted(part, subject, data[1], plan.report)]
     if "without_view" in possible:
-        plan.without = leave_out(subject, plan.report)
+        plan.without = leave_out(subject, data[0], plan.report)
     if "baselines" in possible:
         plan.rivals = rivals(subject, data, plan.report)
     made = ("stability" in possible, plan.without, plan.rivals)
@@ -416,7 +424,7 @@ def _pictures(
 ) -> Part:
     """The parts that show samples, of the same samples each."""
     X, y = data
-    points = marks(y, subject.task, rows)
+    points = marks(y, subject.task, rows, sample_ids(X))
     predicted = None if held_out is None else held_out.shown(subject.task)
     found: Part = {}
     K, why = None, ""

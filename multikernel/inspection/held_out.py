@@ -15,20 +15,22 @@ from .._typing import Array
 from ..core.decisions import SigmoidCalibration
 from ..core.folds import Split, make_folds
 from ..core.store import Result, Work
+from ..mkl.low_rank import settle_route
 from .answers import METRICS, Part, majority_rate, on_majority
 from .baselines import Report
 from .fingerprint import fingerprint
-from .learned import choose_rows
+from .learned import choose_rows, named_row
 from .runs import Settings, seeded
 from .subject import Subject
 
 GROUP = "held out"
 # Raised whenever the meaning of a result changes: stored ones of older versions are not used again.
-_VERSION = 1
+_VERSION = 2
 _OWN, _SIGMOID = "own", "sigmoid"  # whose probabilities
 _CURVE_POINTS = 100
 _BINS = 10
 _WORST = 10  # of all predictions of values
+_UNSURE = 0.2  # difference of the two largest probabilities of a sample
 
 
 # ------------------------------------------------------------------ one refit a fold
@@ -65,7 +67,7 @@ def predict_fold(
     The result has ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one
     column for two classes, and ``probabilities`` with ``how`` they were made, each None where it is unknown.
     """
-    fitted = seeded(model, seed)
+    fitted = settle_route(seeded(model, seed), data[0])
     X_train, y_train = _safe_split(fitted, *data, split[0])
     X_test, _ = _safe_split(fitted, *data, split[1], split[0])
     try:
@@ -148,9 +150,14 @@ def pooled(results: list[Result], y: Array, task: str) -> HeldOut:
 
 
 def held_out_part(
-    subject: Subject, y: Array, found: HeldOut, points: tuple[int, int], report: Report
+    subject: Subject,
+    y: Array,
+    found: HeldOut,
+    points: tuple[int, int],
+    report: Report,
+    ids: list[str] | None = None,
 ) -> Part:
-    """The figures of pooled predictions."""
+    """The figures of pooled predictions; samples are named by their ids, where they have any."""
     kind = "stratified folds" if subject.task == "classes" else "folds"
     part: Part = {
         "protocol": f"{found.n_folds} shuffled {kind}: each sample is predicted by the refit that did not "
@@ -162,10 +169,11 @@ def held_out_part(
         "roc": None,
         "calibration": None,
         "residuals": None,
+        "doubtful": None,
     }
     if subject.task == "values":
         score = float(metrics.r2_score(y, found.predicted))
-        return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report)}
+        return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report, ids)}
     labels = np.unique(y)
     counts = metrics.confusion_matrix(y, found.predicted, labels=labels)
     name = type(subject.final).__name__
@@ -186,7 +194,35 @@ def held_out_part(
         "confusion": {"labels": list(map(str, labels)), "counts": counts.tolist()},
         "roc": None if found.scores is None else _roc(y, labels, found.scores),
         "calibration": None if found.probabilities is None else _calibration(y, labels, found),
+        "doubtful": _doubtful(y, labels, found, points[0], ids),
     }
+
+
+def _doubtful(y: Array, labels: Array, found: HeldOut, most: int, ids: list[str] | None) -> Part:
+    """Samples that were predicted wrongly, the surest first, and then those that were uncertain.
+
+    A prediction is uncertain where its class has at most `_UNSURE` more probability than the next one.
+    """
+    wrong = found.predicted != y
+    sure = ahead = np.zeros(len(y))
+    if found.probabilities is not None:
+        sure = found.probabilities[np.arange(len(y)), np.searchsorted(labels, found.predicted)]
+        ranked = np.sort(found.probabilities, axis=1)
+        ahead = ranked[:, -1] - ranked[:, -2]
+    unsure = ~wrong & (ahead <= _UNSURE) if found.probabilities is not None else np.zeros(len(y), bool)
+    order = [*np.flatnonzero(wrong)[np.argsort(-sure[wrong], kind="stable")]]
+    order += [*np.flatnonzero(unsure)[np.argsort(ahead[unsure], kind="stable")]]
+    rows = [
+        {
+            **named_row(row, ids),
+            "observed": str(y[row]),
+            "predicted": str(found.predicted[row]),
+            "probability": None if found.probabilities is None else float(sure[row]),
+            "wrong": bool(wrong[row]),
+        }
+        for row in order[:most]
+    ]
+    return {"n_wrong": int(wrong.sum()), "n_uncertain": int(unsure.sum()), "samples": rows}
 
 
 def _roc(y: Array, labels: Array, scores: Array) -> Part:
@@ -236,7 +272,9 @@ def _calibration(y: Array, labels: Array, found: HeldOut) -> Part:
     }
 
 
-def _residuals(y: Array, predicted: Array, points: tuple[int, int], report: Report) -> Part | None:
+def _residuals(
+    y: Array, predicted: Array, points: tuple[int, int], report: Report, ids: list[str] | None
+) -> Part | None:
     if np.ndim(y) > 1 and y.shape[1] > 1:
         report.omit("held_out", "residuals: y has several columns.")
         return None
@@ -247,10 +285,14 @@ def _residuals(y: Array, predicted: Array, points: tuple[int, int], report: Repo
         "rmse": float(np.sqrt(metrics.mean_squared_error(observed, fitted))),
         "mae": float(metrics.mean_absolute_error(observed, fitted)),
         "r2": float(metrics.r2_score(observed, fitted)),
-        "points": [_point(i, observed, fitted) for i in rows],
-        "worst": [_point(i, observed, fitted) for i in worst],
+        "points": [_point(i, observed, fitted, ids) for i in rows],
+        "worst": [_point(i, observed, fitted, ids) for i in worst],
     }
 
 
-def _point(row: int, observed: Array, predicted: Array) -> Part:
-    return {"row": int(row), "observed": float(observed[row]), "predicted": float(predicted[row])}
+def _point(row: int, observed: Array, predicted: Array, ids: list[str] | None) -> Part:
+    return {
+        **named_row(row, ids),
+        "observed": float(observed[row]),
+        "predicted": float(predicted[row]),
+    }

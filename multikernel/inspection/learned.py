@@ -15,6 +15,7 @@ from ..bayesian.estimators import BayesianMKL
 from ..boosting.estimators import ColumnMachine
 from ..core.estimator import FILL_OF, KernelEstimator
 from ..core.inputs import distinct_samples
+from ..localized.base import BaseLocalized
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier
 from ..rules.combined import CombinedKernel
@@ -127,8 +128,10 @@ def _of_learner(final: Any, X: Any, rows: Array) -> Array:
 
 def _of_views(final: Any, X: Any, rows: Array) -> Array:
     """Σ_m w_m(x) K_m(x, z) w_m(z), with the square roots of global weights kept out of it."""
-    local = sample_weights(final, _safe_indexing(X, rows))
-    gates = None if local is None else np.moveaxis(local[1], 1, 0)  # (n_gates, n_samples, n_kernels)
+    gates = None
+    if isinstance(final, BaseLocalized):
+        local = final.sample_machine_weights(_safe_indexing(X, rows))
+        gates = np.moveaxis(local, 1, 0)  # (n_machines, n_samples, n_kernels)
     weights = final.kernel_weights_
     if isinstance(final, BayesianMKL):
         weights = weights / final.kernel_scales_
@@ -230,14 +233,20 @@ def allot(counts: Array, total: int) -> Array:
     return given
 
 
-def marks(y: Array | None, task: str, rows: Array) -> list[dict[str, Any]]:
-    """What is said of each chosen sample: its row number, and its label or value."""
+def marks(y: Array | None, task: str, rows: Array, ids: list[str] | None = None) -> list[dict[str, Any]]:
+    """What is said of each chosen sample: its row number, its id if it has one, and its label or value."""
+    named = [named_row(row, ids) for row in rows]
     if y is None or task == "nothing":
-        return [{"row": int(row), "label": None} for row in rows]
+        return [{**own, "label": None} for own in named]
     if task == "classes":
-        return [{"row": int(row), "label": str(y[row])} for row in rows]
+        return [{**own, "label": str(y[own["row"]])} for own in named]
     values = y if y.ndim == 1 else y[:, 0]
-    return [{"row": int(row), "value": float(values[row])} for row in rows]
+    return [{**own, "value": float(values[own["row"]])} for own in named]
+
+
+def named_row(row: Any, ids: list[str] | None) -> dict[str, Any]:
+    """Which sample it is: its row number, and its id if it has one."""
+    return {"row": int(row)} if ids is None else {"row": int(row), "id": ids[int(row)]}
 
 
 # ------------------------------------------------------------------ embedding
@@ -341,13 +350,11 @@ def gate_part(subject: Subject, X: Any, points: list[Part], predicted: Any) -> P
     if found is None:
         return None
     what, weights = found
-    if weights.shape[1] > 1:
-        what += f", the mean over {weights.shape[1]} machines"
     return {
         "what": what,
         "views": subject.views,
         "rows": [
             {**point, **_prediction(predicted, point["row"]), "weights": values.tolist()}
-            for point, values in zip(points, weights.mean(axis=1), strict=True)
+            for point, values in zip(points, weights, strict=True)
         ],
     }

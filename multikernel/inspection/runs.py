@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._typing import Array
 from ..core.folds import Split, make_folds
 from ..core.store import Progress, Result, ResultStore, Work, run_works
+from ..mkl.low_rank import settle_route
 from .fingerprint import fingerprint
 from .paired_tests import FOLDS, REPEATS
 from .subject import is_integer, shares_of, subject_of
@@ -44,7 +45,7 @@ PROTOCOL = (
 GIVEN = "given"  # the name of a data set that the caller has not named
 
 # Raised whenever the meaning of a score changes: stored scores of older versions are not used again.
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def score_fold(
     The result has ``score``, ``fit_seconds`` and ``shares``, the share of each view in all the weight, empty
     where the estimator has none.
     """
-    model = seeded(estimator, seed)
+    model = settle_route(seeded(estimator, seed), data[0])
     try:
         found = cross_validate(
             model, *data, scoring=scorer, cv=[split], error_score="raise", return_estimator=True

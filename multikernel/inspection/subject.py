@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from ..transductive.classifier import TransductiveMKLClassifier
-from ..views import KernelBank, as_views
+from ..views import KernelBank, MultiTable, as_views, view_tables
 from ..views.precomputed import storage_of
+from ..views.tables import as_tables
+from ..views.view import place_views
+from ..viz import describe_data
 from ..viz.fitted import view_shares, weight_names
 
 # What a refit for a figure does not need.
@@ -146,7 +150,9 @@ class Subject:
 
     def _stored(self, given: Any, kernels: Any) -> Any:
         """Kernels in the bank that was given; a refit to fewer samples goes the way of the fit."""
-        way = {name: getattr(self.final, f"{name}_", usual) for name, usual in _USUAL_WAY.items()}
+        way: dict[str, Any] = {
+            name: getattr(self.final, f"{name}_", usual) for name, usual in _USUAL_WAY.items()
+        }
         if way == _USUAL_WAY and not isinstance(given, KernelBank):
             return kernels
         settled = way if way != _USUAL_WAY else {}
@@ -203,10 +209,42 @@ def n_samples(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def without_view(subject: Subject, name: str) -> dict[str, Any]:
+def sample_ids(X: Any) -> list[str] | None:
+    """The names of the samples: the ids of a MultiTable, or an index that is not just a row count."""
+    ids = getattr(X, "ids", None)
+    if ids is None:
+        index = getattr(X, "index", None)
+        ids = index if isinstance(index, pd.Index) else None
+    if ids is None or isinstance(ids, pd.RangeIndex):
+        return None
+    if ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids))):
+        return None
+    return [str(name) for name in ids]
+
+
+def overview_of(subject: Subject, X: Any, y: Any) -> dict[str, Any] | None:
+    """Who has what, as `describe_data` says it; None of one table, or kernels, where nothing is missing."""
+    labels = y if subject.task == "classes" else None
+    X = as_tables(X)
+    if isinstance(X, MultiTable):
+        return describe_data(X, labels)
+    if subject.is_precomputed:
+        stack = np.asarray(X) if np.ndim(X) == 3 else None
+        if stack is None or len(subject.views) != stack.shape[2]:
+            return None
+        found = describe_data({name: stack[:, :, m] for m, name in enumerate(subject.views)}, labels)
+    elif getattr(subject.final, "missing_", "error") == "error":
+        return None
+    else:
+        found = describe_data(view_tables(subject.inputs(X), subject.final.kernels), labels)
+    return found if any(view["missing"] for view in found["views"]) else None
+
+
+def without_view(subject: Subject, name: str, X: Any) -> dict[str, Any]:
     """The parameters that leave one view out: ``kernels``, and ``costs`` where each view has one."""
     final = subject.final
-    views = [view for view in as_views(final.kernels) if view.name in final.view_names_]
+    placed = place_views(as_views(final.kernels), as_tables(subject.inputs(X)))
+    views = [view for view in placed if view.name in final.view_names_]
     parameters: dict[str, Any] = {"kernels": [view for view in views if view.name != name]}
     return {**parameters, **costs_without(final, final.view_names_.index(name))}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -56,25 +56,6 @@ def names_of(rows: Rows) -> list[Any] | None:
     if is_frame(rows.raw):
         return list(rows.raw.columns)
     return [rows.raw.name] if hasattr(rows.raw, "iloc") else None
-
-
-def missing_in(entries: np.ndarray) -> np.ndarray:
-    """Which entries are missing: NaN, None, pandas' NA and NaT; an array of the same shape."""
-    if entries.dtype.kind in "fc":
-        return np.isnan(entries)
-    if entries.dtype.kind in "iubSU":
-        return np.zeros(entries.shape, dtype=bool)
-    import pandas as pd
-
-    return np.asarray(pd.isna(entries), dtype=bool)
-
-
-def as_objects(entries: Sequence[Any]) -> np.ndarray:
-    """A 1-D array of any objects, none of them converted."""
-    objects = np.empty(len(entries), dtype=object)
-    for position, entry in enumerate(entries):
-        objects[position] = entry
-    return objects
 
 
 def codes_of(entries: Iterable[Any], known: dict[Hashable, int], label: str) -> np.ndarray:

@@ -36,6 +36,9 @@ class Kernel(ABC):
     _accepts_missing = False  # whether rows may hold missing entries, which the kernel handles itself
     _reads_numbers = True  # whether rows are numbers, which can be standardised
     _standardizes = False  # whether views standardise its columns unless told otherwise: any numbers will do
+    _reads_tables = True  # whether rows are those of a table of numbers or categories, not single objects
+    _reads_categories = False  # whether columns may be categories
+    _reads_strings = False  # whether rows may be strings
     _is_composite = False  # whether it is made of kernels that share the products of a `Pair`
 
     def __post_init__(self) -> None:
@@ -250,6 +253,18 @@ class _Composite(Kernel):
     @property
     def _standardizes(self) -> bool:  # type: ignore[override]
         return all(part._standardizes for part in self._parts)
+
+    @property
+    def _reads_tables(self) -> bool:  # type: ignore[override]
+        return all(part._reads_tables for part in self._parts)
+
+    @property
+    def _reads_categories(self) -> bool:  # type: ignore[override]
+        return all(part._reads_categories for part in self._parts)
+
+    @property
+    def _reads_strings(self) -> bool:  # type: ignore[override]
+        return all(part._reads_strings for part in self._parts)
 
 
 @dataclass(frozen=True, repr=False)

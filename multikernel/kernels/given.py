@@ -42,6 +42,7 @@ class Precomputed(Kernel):
 
     matrix: np.ndarray = field(repr=False)
     _reads_numbers = False
+    _reads_tables = False
 
     def __post_init__(self) -> None:
         matrix = check_square(self.matrix, "Precomputed matrix").view()

@@ -121,6 +121,7 @@ class GraphKernel(Kernel):
     base: GraphKernel | None = None
     parameters: tuple[tuple[str, Any], ...] = field(default=())
     _reads_numbers = False
+    _reads_tables = False
 
     def __init__(self, kernel: Any = "weisfeiler_lehman", *, base: Any = None, **parameters: Any) -> None:
         if not isinstance(kernel, str):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import RowError, check_choice, check_number
-from multikernel.kernels._columns import codes_of, columns_of, missing_in, names_of
+from multikernel._validation.missing import missing_in
+from multikernel.kernels._columns import codes_of, columns_of, names_of
 from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, same_width
 from multikernel.kernels.base import Kernel, checked
 
@@ -46,6 +47,8 @@ class Hamming(Kernel):
 
     gamma: float | None = checked(None, check_number, above=0.0)
     _reads_numbers = False
+    _reads_categories = True
+    _reads_strings = True
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         left, right = pair.both(_entries)
@@ -193,6 +196,8 @@ class Mixed(Kernel):
     _columns: tuple[MixedColumn, ...] | None = field(default=None, init=False, repr=False)
     _accepts_missing = True
     _reads_numbers = False
+    _reads_categories = True
+    _reads_strings = True
 
     def __post_init__(self) -> None:
         check_choice("Mixed scale", self.scale, _SCALES)

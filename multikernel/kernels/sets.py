@@ -97,6 +97,8 @@ class Jaccard(Kernel):
 
     separator: str | None = None
     _reads_numbers = False
+    _reads_tables = False
+    _reads_strings = True
 
     def __post_init__(self) -> None:
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):

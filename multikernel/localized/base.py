@@ -12,7 +12,7 @@ gates' parameters.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,14 +20,22 @@ from sklearn.utils import _safe_indexing
 
 from .._threads import one_thread
 from .._typing import Array
-from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
+from .._validation import (
+    NotFiniteError,
+    OldName,
+    check_choice,
+    check_number,
+    check_positive_integer,
+    warn_caller,
+)
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Progress, Status
+from ..core.optim.loop import Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
@@ -42,21 +50,21 @@ _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
 def check_descent(model: Any) -> None:
     """The parameters that gates and projections have in common."""
     check_choice("gating", model.gating, tuple(GATES))
-    check_choice("optimizer", model.optimizer, OPTIMIZERS)
+    check_choice("solver", model.solver, OPTIMIZERS)
     check_positive_integer("n_init", model.n_init)
     check_positive_integer("patience", model.patience)
-    check_number("ridge", model.ridge, at_least=0.0)
+    check_number("gating_reg", model.gating_reg, at_least=0.0)
     model._check_numerics()
 
 
 def descent_options(model: Any, label: str = "", blocks: Sequence[Array] | None = None) -> DescentOptions:
     """The numerics of a descent, from the parameters of the model."""
     return DescentOptions(
-        optimizer=model.optimizer,
+        optimizer=model.solver,
         tol=float(model.tol),
         patience=int(model.patience),
         max_iter=int(model.max_iter),
-        callback=Progress(label, model.verbose, model.callback),
+        callback=progress_of(model, label),
         blocks=blocks,
     )
 
@@ -267,7 +275,7 @@ class BaseLocalized(KernelEstimator):
     gating: str
     gating_features: Any
     n_init: int
-    ridge: float
+    gating_reg: float
     init_scale: float
     prune: bool
 
@@ -281,6 +289,7 @@ class BaseLocalized(KernelEstimator):
         self._check_storage()
         self._bank = make_bank(self.kernels if given is None else replace(self._storage, kernels=distinct))
         Ks = self._fit_stack(X, samples)
+        self._tell_of_kernels(Ks)
         self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)
         if given is not None:
             self.view_names_ = [view.name for view in given]
@@ -312,7 +321,7 @@ class BaseLocalized(KernelEstimator):
             self._train_features[rows],
             GATES[self.gating],
             machines,
-            float(self.ridge),
+            float(self.gating_reg),
         )
         options = descent_options(self, label)
         # One thread: the path of the descent hangs on the last digit of its sums.
@@ -366,8 +375,11 @@ class BaseLocalized(KernelEstimator):
         part = replace(self._gated, prune=bool(self.prune))
         return FittedKernels([part], self.machine_weights_.shape)
 
-    def gate(self, X: Any) -> Array:
-        """The gate: how much each kernel counts at each sample.
+    gate = OldName("sample_kernel_weights")
+    sample_weights_name: ClassVar[str] = "value of the gate of each view at the sample"
+
+    def sample_kernel_weights(self, X: Any) -> Array:
+        """How much each kernel counts at each sample: the value of its gate.
 
         Parameters
         ----------
@@ -375,23 +387,40 @@ class BaseLocalized(KernelEstimator):
 
         Returns
         -------
-        array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
-        their own
+        weights : array of shape (n_samples, n_kernels)
+            The mean over the gates, where the machines have gates of their own; ``kernel_weights_`` is their
+            mean over the training samples.
         """
-        values = np.concatenate(
-            [np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, lambda rows: self._gated.gates(rows))]
-        )
-        return values[:, 0] if len(self.gating_) == 1 else values
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._gated.gates(rows).mean(axis=0))))
 
-    def active_kernels(self, X: Any) -> Array:
-        """Which kernels count at each sample: those whose gate is above 0.001.
+    def sample_machine_weights(self, X: Any) -> Array:
+        """How much each kernel counts at each sample in each machine.
+
+        Parameters
+        ----------
+        X : as for ``predict``
 
         Returns
         -------
-        array of bool, of the shape of ``gate(X)``; its sum over the last axis is the number of kernels that
-        a prediction needs
+        weights : array of shape (n_samples, n_machines, n_kernels)
+            Machines that share a gate have the same weights.
         """
-        return self.gate(X) > OPEN
+        gates = [np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, lambda rows: self._gated.gates(rows))]
+        return np.concatenate(gates)[:, self._gated.gate_of]
+
+    def active_kernels(self, X: Any) -> Array:
+        """Which kernels count at each sample: those with a gate above 0.001, in one machine at least.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        active : array of bool of shape (n_samples, n_kernels)
+            The sum of a row is the number of kernels that a prediction needs.
+        """
+        return np.asarray((self.sample_machine_weights(X) > OPEN).any(axis=1))
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}

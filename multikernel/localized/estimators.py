@@ -77,11 +77,11 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
     n_init : int
         Random starts, of which that with the lowest :math:`J` is kept.
-    optimizer : {"gradient", "lbfgs"}
+    solver : {"gradient", "lbfgs"}
         Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
         ends at a lower :math:`J`, and at equal or lower accuracy.
-    ridge : float
-        Adds ``ridge / 2`` times the squares of the gate's parameters, without its biases or widths.
+    gating_reg : float
+        Adds ``gating_reg / 2`` times the squares of the gate's parameters, without its biases or widths.
     patience : int
         So many steps running have to fall below `tol`.
     init_scale : float
@@ -120,7 +120,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     support_ : array (n_support,), indices of the support samples
     intercept_ : array (n_machines,)
     classes_ : array (n_classes,)
-    objective_ : float, :math:`J` with the ridge, the sum over the gates
+    objective_ : float, :math:`J` with the gating_reg, the sum over the gates
     dual_gap_ : float
         The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the
         machines; the gate is where a descent ended, and another start may end lower.
@@ -178,7 +178,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     >>> model = LocalizedMKLClassifier([Polynomial(1), Polynomial(1)], C=100.0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
-    >>> left, right = model.gate([[-2.0, 2.0], [2.0, 2.0]])
+    >>> left, right = model.sample_kernel_weights([[-2.0, 2.0], [2.0, 2.0]])
     >>> bool(left.argmax() != right.argmax())
     True
     """
@@ -191,8 +191,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     multiclass: str = "ovr"
     shared_gate: bool = False
     n_init: int = 1
-    optimizer: str = "gradient"
-    ridge: float = 0.0
+    solver: str = "gradient"
+    gating_reg: float = 0.0
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
@@ -210,7 +210,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -267,7 +267,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
+    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter, prune,
     callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     C : float
@@ -306,8 +306,8 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     gating: str = "softmax"
     gating_features: Any = None
     n_init: int = 1
-    optimizer: str = "gradient"
-    ridge: float = 0.0
+    solver: str = "gradient"
+    gating_reg: float = 0.0
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
@@ -322,7 +322,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -359,7 +359,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
+    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter, prune,
     callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     nu : float in (0, 1]
@@ -377,16 +377,17 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     **The problem is ill-posed as published**: :math:`J` has no term that rewards a fit, and it falls when the
     kernel grows. Softmax and Gaussian gates collapse onto the kernel with the largest values (the widest
     Gaussian), sigmoid gates open wherever that makes the kernel larger. The fit warns when it ends so.
-    Kernels of one size, few steps (`max_iter`) and a `ridge` soften it; but a ridge leaves the biases free,
+    Kernels of one size, few steps (`max_iter`) and a `gating_reg` soften it; but this leaves the biases free,
     and these alone can close a gate. :class:`MKLOneClass` has the same taste for large kernels.
 
     Examples
     --------
-    >>> from multikernel import KernelBank, LocalizedMKLOneClass
+    >>> from multikernel import KernelBank
+    >>> from multikernel.localized import LocalizedMKLOneClass
     >>> from multikernel.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> bank = KernelBank([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], normalize="diagonal")
-    >>> model = LocalizedMKLOneClass(bank, nu=0.1, ridge=0.1)
+    >>> model = LocalizedMKLOneClass(bank, nu=0.1, gating_reg=0.1)
     >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
     """
@@ -397,8 +398,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     gating: str = "softmax"
     gating_features: Any = None
     n_init: int = 1
-    optimizer: str = "gradient"
-    ridge: float = 0.0
+    solver: str = "gradient"
+    gating_reg: float = 0.0
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
@@ -413,7 +414,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.

@@ -46,13 +46,13 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
 
     Parameters
     ----------
+    kernels : {"linear", "poly", "gaussian"}
+        :math:`z't`, :math:`(z't + 1)^{degree}` or :math:`\exp(-\gamma \|z - t\|^2)` of projected samples.
     n_regions : int
         Regions, each with a projection of its own; 1 has no gate.
     n_components : int
         Dimensions of each projection. It may exceed the number of columns, which adds nothing for the linear
         kernel.
-    kernel : {"linear", "poly", "gaussian"}
-        :math:`z't`, :math:`(z't + 1)^{degree}` or :math:`\exp(-\gamma \|z - t\|^2)` of projected samples.
     degree : int, of the polynomial
     gamma : float or "scale", of the Gaussian
         ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
@@ -62,7 +62,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     gating : {"softmax", "sigmoid", "gaussian"}
         The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
         standardised.
-    norm : None or "unit"
+    projection_norm : None or "unit"
         ``"unit"`` keeps the columns of the projections at length 1; see the notes.
     multiclass : {"joint", "ovr", "ovo"}
         More than two classes in a single machine, or by a machine for each class or pair of classes.
@@ -71,13 +71,13 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     n_screen : int
         Random starts that are solved once before each descent, which sets out from the one with the least
         :math:`J`. Their columns are unit differences of random samples of different classes.
-    optimizer : {"gradient", "lbfgs"}
+    solver : {"gradient", "lbfgs"}
     alternate : bool
         Whether projections and gate move by turns; two to three times the solves, for no better end.
-    ridge : float
-        Adds ridge/2 ‖v‖² for the gate's parameters without the biases (or widths).
-    projection_ridge : float
-        Adds projection_ridge/2 ‖W‖²; only without norm="unit".
+    gating_reg : float
+        Adds gating_reg/2 ‖v‖² for the gate's parameters without the biases (or widths).
+    projection_reg : float
+        Adds projection_reg/2 ‖W‖²; only without projection_norm="unit".
     patience, tol : int, float
         Stop when :math:`J` has fallen by no more than `tol` of itself, `patience` times running.
     max_iter : int
@@ -131,8 +131,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     -----
     :math:`J` does not regularise :math:`W`: with the linear or polynomial kernel, larger projections have a
     lower :math:`J` always, down to C times the hinge loss alone. `tol` and `max_iter` are the only brake,
-    so a smaller `tol` is a weaker regularisation; ``norm="unit"`` and `projection_ridge` are others. Nor is
-    a lower :math:`J` a better classifier: choose by cross-validation.
+    so a smaller `tol` is a weaker regularisation; ``projection_norm="unit"`` and `projection_reg` are others.
+    Nor is a lower :math:`J` a better classifier: choose by cross-validation.
 
     Where a projection tells nothing of the classes, and one class is larger, the machine is constant and the
     gradient zero: a descent that starts there stays. Hence `n_screen`; a warning tells of a fit that ended
@@ -152,7 +152,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import ProjectionKernelClassifier
+    >>> from multikernel.localized import ProjectionKernelClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
@@ -161,22 +161,22 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     ((150, 2), (2, 4, 1))
     """
 
+    kernels: str = "linear"
+    _: KW_ONLY
     n_regions: int = 1
     n_components: int = 2
-    _: KW_ONLY
-    kernel: str = "linear"
     degree: int = 2
     gamma: Any = "scale"
     C: float = 1.0
     gating: str = "softmax"
-    norm: str | None = None
+    projection_norm: str | None = None
     multiclass: str = "joint"
     n_init: int = 1
     n_screen: int = 10
-    optimizer: str = "gradient"
+    solver: str = "gradient"
     alternate: bool = False
-    ridge: float = 0.0
-    projection_ridge: float = 0.0
+    gating_reg: float = 0.0
+    projection_reg: float = 0.0
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
@@ -235,8 +235,9 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
 
     Parameters
     ----------
-    n_regions, n_components, kernel, degree, gamma, gating, norm, n_init, n_screen, optimizer, alternate,
-    ridge, projection_ridge, patience, tol, max_iter, standardize, callback, verbose, random_state
+    kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
+    alternate, gating_reg, projection_reg, patience, tol, max_iter, standardize, callback, verbose,
+    random_state
         As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
         median and one with a target that is not.
     C : float
@@ -254,38 +255,38 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     Notes
     -----
     With the linear kernel and several regions this is a piecewise linear fit, softly joined; all pieces
-    share the intercept, and ``kernel="poly", degree=1`` gives each its own. The notes of
+    share the intercept, and ``kernels="poly", degree=1`` gives each its own. The notes of
     :class:`ProjectionKernelClassifier` on what regularises the projections hold here too.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import ProjectionKernelRegressor
+    >>> from multikernel.localized import ProjectionKernelRegressor
     >>> X = np.random.default_rng(0).normal(size=(120, 5))
     >>> y = np.sin(X[:, 0] + X[:, 1])
-    >>> model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)
-    >>> bool(model.score(X, y) > 0.9)
+    >>> model = ProjectionKernelRegressor(n_components=1, kernels="gaussian", C=10.0, projection_norm="unit")
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
     True
     >>> np.abs(model.projections_[0, :, 0]).round(1).tolist()
     [0.7, 0.7, 0.0, 0.0, 0.0]
     """
 
+    kernels: str = "linear"
+    _: KW_ONLY
     n_regions: int = 1
     n_components: int = 2
-    _: KW_ONLY
-    kernel: str = "linear"
     degree: int = 2
     gamma: Any = "scale"
     C: float = 1.0
     epsilon: float = 0.1
     gating: str = "softmax"
-    norm: str | None = None
+    projection_norm: str | None = None
     n_init: int = 1
     n_screen: int = 10
-    optimizer: str = "gradient"
+    solver: str = "gradient"
     alternate: bool = False
-    ridge: float = 0.0
-    projection_ridge: float = 0.0
+    gating_reg: float = 0.0
+    projection_reg: float = 0.0
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
@@ -347,10 +348,11 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
 
     Parameters
     ----------
-    n_regions, n_components, kernel, degree, gamma, gating, norm, n_init, n_screen, optimizer, alternate,
-    ridge, projection_ridge, patience, tol, max_iter, standardize, callback, verbose, random_state
-        As for :class:`ProjectionKernelClassifier`, but ``kernel="gaussian", norm="unit"`` unless told
-        otherwise; starts are differences of any two samples.
+    kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
+    alternate, gating_reg, projection_reg, patience, tol, max_iter, standardize, callback, verbose,
+    random_state
+        As for :class:`ProjectionKernelClassifier`, but ``kernels="gaussian", projection_norm="unit"`` unless
+        told otherwise; starts are differences of any two samples.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
 
@@ -365,11 +367,11 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     Notes
     -----
     **This objective has no term that fits anything**: it is lowered by whatever makes samples more alike.
-    Without ``norm="unit"`` it falls without end as linear or polynomial projections grow, and Gaussian ones
-    shrink until every sample is the same. Several regions have their lowest objective where the gate opens
-    one of them everywhere. Both are allowed, with a warning where it happens. With the linear kernel and
-    standardised columns the origin lies among the samples, no plane keeps them from it, and the model is
-    constant: use another kernel, or ``standardize=False`` for samples that lie away from the origin.
+    Without ``projection_norm="unit"`` it falls without end as linear or polynomial projections grow, and
+    Gaussian ones shrink until every sample is the same. Several regions have their lowest objective where the
+    gate opens one of them everywhere. Both are allowed, with a warning where it happens. With the linear
+    kernel and standardised columns the origin lies among the samples, no plane keeps them from it, and the
+    model is constant: use another kernel, or ``standardize=False`` for samples that lie away from the origin.
 
     There are many local optima: a descent from one start often misses the direction that a few more find
     (`n_init`). Columns of one region are not kept apart, and may become equal.
@@ -377,7 +379,7 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import ProjectionKernelOneClass
+    >>> from multikernel.localized import ProjectionKernelOneClass
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> X[:, 2] = X[:, 0] + 0.05 * X[:, 2]  # two columns that agree
     >>> model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)
@@ -385,21 +387,21 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     [1, -1]
     """
 
+    kernels: str = "gaussian"
+    _: KW_ONLY
     n_regions: int = 1
     n_components: int = 2
-    _: KW_ONLY
-    kernel: str = "gaussian"
     degree: int = 2
     gamma: Any = "scale"
     nu: float = 0.5
     gating: str = "softmax"
-    norm: str | None = "unit"
+    projection_norm: str | None = "unit"
     n_init: int = 1
     n_screen: int = 10
-    optimizer: str = "gradient"
+    solver: str = "gradient"
     alternate: bool = False
-    ridge: float = 0.0
-    projection_ridge: float = 0.0
+    gating_reg: float = 0.0
+    projection_reg: float = 0.0
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
@@ -433,11 +435,12 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     def _warn_of_collapse(self, eta: Array) -> None:
         """The objective of one class has no term that fits: say where that decides the model."""
         name = type(self).__name__
-        if self.norm is None:
-            end = "shrink until all samples are one" if self.kernel == "gaussian" else "grow without end"
+        if self.projection_norm is None:
+            end = "shrink until all samples are one" if self.kernels == "gaussian" else "grow without end"
             warn_caller(
-                f"the objective of {name} has no term that fits: without norm='unit' its projections {end}, "
-                "held back by tol, max_iter and projection_ridge alone. Use norm='unit'."
+                f"the objective of {name} has no term that fits: without projection_norm='unit' its "
+                f"projections {end}, held back by tol, max_iter and projection_reg alone. Use "
+                "projection_norm='unit'."
             )
         means = eta.mean(axis=0)
         if means.size > 1 and means.max() > _COLLAPSED * means.sum():

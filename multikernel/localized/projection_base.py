@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from .._numba import HUGE
 from .._threads import one_thread
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, warn_caller
+from .._validation import OldName, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
@@ -104,18 +104,18 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     machine_names_: list[str]
     n_regions: int
     n_components: int
-    kernel: str
     _kernel_parameters = ()
     _storage_options = ()
+    kernels: str
     degree: int
     gamma: Any
     gating: str
-    norm: str | None
+    projection_norm: str | None
     n_init: int
     n_screen: int
     alternate: bool
-    ridge: float
-    projection_ridge: float
+    gating_reg: float
+    projection_reg: float
     standardize: bool
 
     # ------------------------------------------------------------------ input
@@ -132,19 +132,20 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         check_descent(self)
         for name in ("n_regions", "n_components", "degree", "n_screen"):
             check_positive_integer(name, getattr(self, name))
-        check_choice("kernel", self.kernel, PROJECTION_KERNELS)
-        check_number("projection_ridge", self.projection_ridge, at_least=0.0)
+        check_choice("kernels", self.kernels, PROJECTION_KERNELS)
+        check_number("projection_reg", self.projection_reg, at_least=0.0)
         if isinstance(self.gamma, str):
             if self.gamma != "scale":
                 raise ValueError(f'gamma must be a positive number or "scale"; got {self.gamma!r}.')
         else:
             check_number("gamma", self.gamma, above=0.0)
-        if self.norm not in NORMS:
-            raise ValueError(f'norm must be None or "unit"; got {self.norm!r}.')
-        if self.norm == "unit" and self.projection_ridge > 0.0:
+        if self.projection_norm not in NORMS:
+            raise ValueError(f'projection_norm must be None or "unit"; got {self.projection_norm!r}.')
+        if self.projection_norm == "unit" and self.projection_reg > 0.0:
             raise ValueError(
-                'projection_ridge holds back projections that may grow; with norm="unit" they cannot, and it '
-                f"has no effect. Got projection_ridge={self.projection_ridge!r}: use 0, or norm=None."
+                'projection_reg holds back projections that may grow; with projection_norm="unit" they '
+                f"cannot, and it has no effect. Got projection_reg={self.projection_reg!r}: use 0, or "
+                "projection_norm=None."
             )
 
     def _validate_table(self, X: Any, *, reset: bool) -> Array:
@@ -165,13 +166,13 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         projected_X = gating_X if self._standardized else rows
         self.gamma_ = self._width(projected_X)
         self._model = ProjectionModel(
-            kernel=projection_kernel(self.kernel, int(self.degree), self.gamma_),
+            kernel=projection_kernel(self.kernels, int(self.degree), self.gamma_),
             gate=GATES[self.gating],
             n_regions=int(self.n_regions),
             n_components=int(self.n_components),
-            norm=self.norm,
-            ridge=float(self.ridge),
-            projection_ridge=float(self.projection_ridge),
+            norm=self.projection_norm,
+            ridge=float(self.gating_reg),
+            projection_ridge=float(self.projection_reg),
         )
         objective = ProjectionObjective(self._model, projected_X, gating_X, machines)
         starts = (int(self.n_init), int(self.n_screen))
@@ -202,7 +203,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         deviations = self.scale_[varies] if varies.any() and not self._standardized else np.ones(1)
         largest = float(deviations.max())  # squares of the others, relative to it, do not overflow
         gamma = 1.0 / int(self.n_components) / float(np.mean((deviations / largest) ** 2)) / largest / largest
-        if self.kernel == "gaussian" and not 1.0 / HUGE <= gamma <= HUGE:
+        if self.kernels == "gaussian" and not 1.0 / HUGE <= gamma <= HUGE:
             raise ValueError(
                 f'gamma="scale" must be a number in float64, but columns of X have standard deviations of up '
                 f"to {largest:.1e}: it overflows or vanishes. Use standardize=True, or rescale the columns."
@@ -227,8 +228,10 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     # ------------------------------------------------------------------ warnings
     def _warn_of(self, result: LocalizedResult) -> None:
         """What stopped a descent has remedies of its own here."""
-        grows = self.norm is None and self.projection_ridge == 0.0 and self.kernel != "gaussian"
-        brake = ' norm="unit" or a projection_ridge keeps projections from growing on.' if grows else ""
+        grows = self.projection_norm is None and self.projection_reg == 0.0 and self.kernels != "gaussian"
+        brake = (
+            ' projection_norm="unit" or a projection_reg keeps projections from growing on.' if grows else ""
+        )
         restart = "Try another random_state, fewer regions, or gating='softmax'."
         warn_of_descent(self, [result], brake, restart)
         warn_of_machines(self, [result], self._unit_remedy())
@@ -300,8 +303,21 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         """
         return np.concatenate([gated_features(Z, eta) for Z, eta in self._parts(X)])
 
-    def gate(self, X: Any) -> Array:
-        """How much each region counts at each sample, (n_samples, n_regions); ones for one region."""
+    gate = OldName("sample_kernel_weights")
+    sample_weights_name: ClassVar[str] = "value of the gate of each region at the sample"
+
+    def sample_kernel_weights(self, X: Any) -> Array:
+        """How much each region counts at each sample: the value of its gate.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        weights : array of shape (n_samples, n_regions)
+            Ones for one region, which has no gate.
+        """
         return np.concatenate([eta for _, eta in self._parts(X)])
 
     def _weight_columns(self) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from ..core.weights.factors import BlockResult
 from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
+from .vanished import warn_of_vanished
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -71,10 +72,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, list of kernels, views and (name, kernel, columns), or KernelBank
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
-        A :class:`KernelBank` of any of these says how the kernels are stored: ``psd``, ``gram``, ``dtype``,
-        ``rank`` and ``missing``.
+    kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        matrices (n, n), by name in a dict, or in a list or an array (n, n, m). A dict names the kernels of
+        each of several tables. A :class:`KernelBank` of any of these says how the kernels are stored:
+        ``psd``, ``gram``, ``dtype``, ``rank`` and ``missing``.
     C : float, numpy.inf or "learn"
         Penalty on margin violations; infinity is the hard margin, ``"learn"`` (squared hinge, binary or
         ovr/ovo) learns 1/C as the weight of the identity kernel, in the same budget of weights.
@@ -112,6 +114,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         learned 1/C included.
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
+    kept_views_ : list of str, views whose weight has a lower bound (``View(keep=...)``)
     dual_coef_ : array (n_machines, n_support), label × dual
         On a Gram stack only.
     support_ : array (n_support,), indices of the support samples
@@ -148,8 +151,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` that is fitted by itself, or a precomputed stack, counts
-    every row.
+    distinct samples, each once; a :class:`KernelBank` fitted alone, or a precomputed stack, counts every row.
 
     On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
     gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
@@ -235,7 +237,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,) of labels
         sample_weight : array (n,), optional
@@ -298,6 +300,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         self._votes = self.multiclass == "ovo"
         store_factors(self, factors, results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))
+        warn_of_vanished(self, given, factors)
 
     def _solve_factors(self, factors: Factors, group: Machines, by_class: Array) -> BlockResult:
         """One group of machines, whose rows are the classes that take part."""

@@ -29,6 +29,7 @@ from ..core.fitted import active_kernels, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
 from ..views import as_views
+from .low_rank import settle_route
 from .regularized.classifier import RegularizedMKLClassifier
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
@@ -166,7 +167,8 @@ def cost_path(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import MKLClassifier, cost_path
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.mkl import cost_path
     >>> from multikernel.kernels import Gaussian
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -190,6 +192,7 @@ def cost_path(
     for exponent in powers:
         started = time.perf_counter()
         model = clone(estimator).set_params(**{f"{prefix}costs": _raised(true_costs, exponent).to_numpy()})
+        settle_route(model, X)
         jobs = (delayed(_measure)(clone(model), scorer, X, y, fold, true_costs) for fold in folds)
         measured.append(pd.DataFrame(Parallel(n_jobs=n_jobs, prefer="threads")(jobs)))
         if verbose:

@@ -5,7 +5,8 @@ of coefficients of their columns: it has no support samples, and keeps of the tr
 
 The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
 
-**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors.
+**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts
+of the rows take the route of all rows (:func:`settle_route`).
 
 **Factors.** The reference rows are drawn by their number among the rows that count, so that the same seed
 chooses the same ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put
@@ -21,6 +22,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -29,9 +31,10 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import missing_of, refusing_overflow, require_finite
+from ..core.estimator import BaseMKL, missing_of, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
+from ..core.kernel_checks import is_automatic, is_near_identity, tell_of_identities, tell_of_scales
 from ..core.row_input import (
     GivenRows,
     block_traces,
@@ -43,6 +46,7 @@ from ..core.row_input import (
 )
 from ..core.svm.primal import PrimalLoss
 from ..core.weights.factors import BlockResult, learn_block_weights
+from ..kernels._rows import Pair, Rows
 from ..rows import LocalRows, RowBlocks, cluster_memory, count_rows, fits_cluster, is_dask
 from ..views import View, as_views
 from ..views.columns import as_table, resolve_columns
@@ -53,10 +57,13 @@ from ..views.low_rank import (
     asks_for_factors,
     choose_gram,
     largest_rank,
+    most_dense_folds,
     reference_rows,
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.tables import as_tables
+from ..views.view import automatic_names, kept_views, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -64,6 +71,7 @@ _RARE = 100  # rows that become reference rows because a kernel would be constan
 _WORST = 100  # rows that become reference rows because the factors miss them most
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
+_LOOKED_AT = 400  # rows on which kernels are compared with the identity
 _OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
 
 
@@ -82,23 +90,54 @@ def choose_route(estimator: Any, X: Any) -> str:
     check_float_dtype(estimator._storage.dtype)
     if is_dask(X):
         return _of_dask(estimator, X)
+    stored, X = estimator._storage, as_tables(X)
+    kernels = "precomputed" if estimator._precomputed else place_views(as_views(estimator.kernels), X)
     n = max(_n_rows(X), 1)
-    chosen = choose_gram(
-        estimator._storage.gram, n, estimator.kernels, estimator._storage.dtype, rank=estimator._storage.rank
-    )
+    chosen = choose_gram(stored.gram, n, kernels, stored.dtype, rank=stored.rank)
     if chosen == "low_rank":
         why_not = why_not_low_rank(estimator, X)
-        if why_not and (estimator._storage.gram == "low_rank" or has_asked_for_factors(estimator)):
+        if why_not and (stored.gram == "low_rank" or has_asked_for_factors(estimator)):
             raise ValueError(why_not)
         chosen = "dense" if why_not else "low_rank"
-    if estimator._storage.gram == "auto" and chosen == "dense" and not estimator._precomputed:
-        n_kernels = len(as_views(estimator.kernels))
-        return "dense" if estimate_memory(n, n_kernels, estimator._storage.dtype).fits else "memmap"
+    if stored.gram == "auto" and chosen == "dense" and not estimator._precomputed:
+        return "dense" if estimate_memory(n, len(kernels), stored.dtype).fits else "memmap"
     return chosen
 
 
+def chooses_route(estimator: Any) -> bool:
+    """Whether an estimator chooses Gram matrices or factors by the number of rows."""
+    has_both = isinstance(estimator, BaseMKL) and estimator._answers_chunks  # chunks are for factors alone
+    return has_both and not estimator._precomputed and estimator._storage.gram == "auto"
+
+
+def settle_route(model: Any, X: Any) -> Any:
+    """Ask for factors in every estimator of a model that would take them, by its own choice, on all of X.
+
+    For models that are then fitted to parts of the rows: a fold may have few enough rows for Gram matrices
+    where the whole has too many. Where the whole has Gram matrices, folds have them by themselves.
+
+    Parameters
+    ----------
+    model : estimator
+        Or a pipeline or search with estimators in it. It is modified: pass a copy.
+    X : as for ``fit``
+
+    Returns
+    -------
+    model : estimator
+    """
+    inside = {f"{path}__": value for path, value in model.get_params(deep=True).items()}
+    for prefix, estimator in {"": model, **inside}.items():
+        if chooses_route(estimator):
+            with suppress(TypeError, ValueError):  # what is wrong is said by the fit
+                if choose_route(estimator, X) == "low_rank":
+                    chosen = replace(estimator._storage, gram="low_rank")
+                    model.set_params(**{f"{prefix}kernels": chosen})
+    return model
+
+
 def why_not_low_rank(estimator: Any, X: Any) -> str:
-    """Why the problem, as the parameters state it, has no low-rank route; empty if it has one."""
+    """Why the problem, as parameters and tables state it, has no low-rank route; empty if it has one."""
     stored = estimator._storage
     if stored.psd != "error":
         return (
@@ -110,6 +149,12 @@ def why_not_low_rank(estimator: Any, X: Any) -> str:
         return (
             f"missing={missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
+        )
+    kept = kept_views(estimator.kernels)
+    if kept:
+        return (
+            f"keep={kept[0].keep!r} of view {kept[0].name!r} has no low-rank route: lower bounds of weights "
+            "need a Gram stack. Use gram='dense' or 'memmap', or leave keep out."
         )
     return str(estimator._why_not_low_rank())
 
@@ -177,9 +222,17 @@ class FactorRequest:
     seed: int
     dtype: Any
     n_machines: int = 1
+    automatic: frozenset[str] | None = None  # views that "auto" chose, once the views are placed
 
     def fit(self, given: GivenRows) -> Factors:
         """Fit the bank on reference rows; on more of them where the errors over all rows are too large."""
+        is_here = isinstance(given.rows, LocalRows)
+        table = given.rows.take(np.array([0]))[0] if is_here else None  # which says what tables there are
+        views = place_views(as_views(self.kernels), table)
+        placed = replace(self, kernels=views, automatic=automatic_names(self.kernels, views))
+        return placed._fit(given)
+
+    def _fit(self, given: GivenRows) -> Factors:
         numbers = self._reference(given, reference_size(given.n_used, self._ranks()))
         tightness = 1.0 if numbers.size == given.n_used else _AIM
         for _ in range(_ATTEMPTS - 1):
@@ -196,11 +249,7 @@ class FactorRequest:
 
     # ------------------------------------------------------------------ reference rows
     def _reference(self, given: GivenRows, size: int) -> Array:
-        """Numbers of the reference rows among all rows."""
-        places = reference_rows(given.n_used, size, self.seed)
-        if given.n_used == given.rows.n_rows:
-            return places
-        return np.concatenate(given.source.select(2).map(used_rows, places, given.used))
+        return draw_rows(given, size, self.seed)
 
     def _worst(self, given: GivenRows, bank: LowRankBank, views: Array) -> Array:
         """The rows that the factors of some views miss most."""
@@ -238,7 +287,7 @@ class FactorRequest:
         samples = distinct_samples(X, targets, np.ones(numbers.size))
         bank = self._bank(samples.rows.size, given.n_used, tightness)
         try:
-            bank.fit(samples.take(X), given.n_used)
+            bank.fit(samples.take(X), given.n_used, automatic=self.automatic)
         except RowError as error:
             row = int(numbers[samples.rows[error.row]])
             given.rows.map(raise_in_row, error, row)
@@ -253,25 +302,31 @@ class FactorRequest:
                 return min(rank, max(rank * tightness, np.finfo(float).tiny))
             return n_sample if isinstance(rank, int) and n_sample < rank <= n else rank
 
-        kernels = self.kernels
-        if not isinstance(kernels, str):
-            kernels = [replace(view, rank=adapted(view.rank)) for view in as_views(kernels)]
+        kernels = [replace(view, rank=adapted(view.rank)) for view in self.kernels]
         return LowRankBank(kernels, rank=adapted(self.rank), seed=self.seed, dtype=self.dtype)
 
     def _ranks(self) -> list[int | float | None]:
-        return [self.rank if view.rank is None else view.rank for view in as_views(self.kernels)]
+        return [self.rank if view.rank is None else view.rank for view in self.kernels]
 
     def _tolerances(self) -> dict[str, float]:
         """The trace errors asked for, by view name."""
-        named = zip(as_views(self.kernels), self._ranks(), strict=True)
+        named = zip(self.kernels, self._ranks(), strict=True)
         return {view.name: rank for view, rank in named if isinstance(rank, float)}
+
+
+def draw_rows(given: GivenRows, size: int, seed: int) -> Array:
+    """Numbers, among all rows, of some that count; the same for the same seed."""
+    places = reference_rows(given.n_used, size, seed)
+    if given.n_used == given.rows.n_rows:
+        return places
+    return np.concatenate(given.source.select(2).map(used_rows, places, given.used))
 
 
 def _rare(given: GivenRows, number: int, view: View) -> Array:
     """The first rows that differ in a view's columns from one that the others are like."""
     label = f"view {view.name!r}"
     table = as_table(given.rows.take(np.array([number]))[0])
-    selection = resolve_columns(table, view.columns, label)
+    selection = resolve_columns(table, view.columns, label, view.table)
     found = given.rows.map(differing_rows, selection, selection.take(table, label), _RARE)
     return np.concatenate(found)[:_RARE]
 
@@ -303,11 +358,41 @@ def warn_of_factors(estimator: Any, factors: Factors) -> None:
     """Say what nobody asked for, once a fit has its factors and its `approximation_`."""
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
-    is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice
-    if estimator._storage.gram == "auto" and is_local and not has_asked_for_factors(estimator):
+    if is_unasked(estimator, factors):
         _warn_of_choice(estimator, factors)
     else:
         _warn_of_inexact(factors)
+
+
+def is_unasked(estimator: Any, factors: Factors) -> bool:
+    """Whether nobody asked for the factors; of rows elsewhere there is no other choice."""
+    is_local = isinstance(factors.rows, LocalRows)
+    return is_local and estimator._storage.gram == "auto" and not has_asked_for_factors(estimator)
+
+
+def tell_of_factors(estimator: Any, given: GivenRows, factors: Factors) -> None:
+    """Warn of near-identity kernels, on rows evenly spaced over all, and of scales far apart."""
+    bank, n = factors.bank, given.rows.n_rows
+    numbers = np.arange(n) if n <= _LOOKED_AT else np.arange(_LOOKED_AT) * n // _LOOKED_AT
+    table = as_table(given.rows.take(numbers)[0])
+    views = [_Looked(view.kernel, view.rows(table)) for view in bank.views_]
+    lonely = [m for m, view in enumerate(views) if is_near_identity(view.gram())]
+    if lonely and not (is_automatic(estimator._storage.kernels) and len(lonely) < len(views)):
+        tell_of_identities(lonely, bank.view_names_, views)
+    tell_of_scales(bank.view_names_, factors.rows.sum(block_traces)[0] / given.n_used, estimator._costs)
+
+
+class _Looked(NamedTuple):
+    """A kernel and some rows of its view."""
+
+    kernel: Any
+    rows: Rows
+
+    def gram(self) -> Array:
+        """The kernel itself on these rows, without approximation."""
+        K = np.empty((len(self.rows), len(self.rows)))
+        self.kernel.evaluate(Pair(self.rows, self.rows, keep=False), K)
+        return K
 
 
 def largest_error(errors: "pd.Series[float]", digits: str = ".1e") -> str:
@@ -364,11 +449,15 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
     about = _grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
+    folds = most_dense_folds(n)
+    search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
     warn_caller(
-        "gram='auto' puts factors of low rank in the place of large Gram matrices. Raise rank for more exact "
-        "ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or 'memmap' that "
-        f"they are not. About {about} rows, {readable_size(factors.memory.stack)} instead of "
-        f"{readable_size(stack)}; {largest_error(estimator.approximation_['trace_error'], '.1g')}.",
+        "gram='auto' puts factors of low rank in the place of large Gram matrices. Give KernelBank(kernels, "
+        "rank=...) for more exact ones, see approximation_; gram='low_rank' of the bank says that they are "
+        f"wanted, gram='dense' or 'memmap' that they are not. About {about} rows, "
+        f"{readable_size(factors.memory.stack)} instead of {readable_size(stack)}; "
+        f"{largest_error(estimator.approximation_['trace_error'], '.1g')}."
+        f"{search if folds else ''}",
         LowRankWarning,
     )
 
@@ -410,7 +499,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     factors = FactorRequest(kernels, rank, model._fit_seed, stored.dtype, n_machines).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
-    model.memory_, model.missing_ = factors.memory, "error"
+    model.memory_, model.missing_, model.kept_views_ = factors.memory, "error", []
     model.approximation_ = pd.DataFrame(
         {
             "approximation": factors.bank.approximations_,
@@ -424,6 +513,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
         error = largest_error(model.approximation_["trace_error"])
         sys.stderr.write(f"[multikernel] low rank: {factors.memory}; {error}\n")
     warn_of_factors(model, factors)
+    tell_of_factors(model, given, factors)
     return factors
 
 

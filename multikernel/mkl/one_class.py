@@ -72,7 +72,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.

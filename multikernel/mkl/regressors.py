@@ -18,6 +18,7 @@ from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
 from .classifier import MKL
 from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
+from .vanished import warn_of_vanished
 
 RIDGE = About(
     family="ridge",
@@ -109,7 +110,7 @@ class MKLRegressor(_Regressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,)
         sample_weight : array (n,), optional
@@ -145,6 +146,7 @@ class MKLRegressor(_Regressor, BaseMKL):
         rows = factors.rows.derive(shifted_rows, middle, C, keep=False)
         problem = BlockProblem(rows, PrimalEpsilonInsensitive(epsilon), ["y"])
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [["y"]])
+        warn_of_vanished(self, given, factors)
         return float(middle[0])
 
     @by_chunks
@@ -221,7 +223,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,) or (n, n_outputs)
         sample_weight : array (n,), optional
@@ -266,6 +268,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
         names = [str(k) for k in range(middle.size)]
         problem = BlockProblem(rows, PrimalSquaredError(), names, bool(self.fit_intercept))
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [names])
+        warn_of_vanished(self, given, factors)
         return middle
 
     @by_chunks

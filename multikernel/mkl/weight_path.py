@@ -26,9 +26,11 @@ from ..views.columns import as_table, n_rows
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
+from ..views.stacks import as_stack, names_of
 from ..views.tables import is_tables
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
+from .low_rank import settle_route
 from .regularized.classifier import RegularizedMKLClassifier
 
 # The values of a path where none are given. Those of costs are exponents, as of cost_path.
@@ -177,7 +179,7 @@ def weight_path(
         changed = {f"{prefix}{parameter}": setting}
         fitted.append(last_of(clone(base).set_params(**changed).fit(table, y))[0])
         if folds is not None:
-            model = clone(estimator).set_params(**changed)
+            model = settle_route(clone(estimator).set_params(**changed), X)
             scores.append(_scores(model, X, y, folds, scoring, n_jobs))
         if verbose:
             _write_progress(parameter, point, fitted[-1], time.perf_counter() - started)
@@ -227,9 +229,15 @@ def _check_points(machine: Any, parameter: Any, values: Any) -> list[float]:
 def _costs_at(machine: Any, X: Any, names: list[str] | None, exponent: float) -> Array:
     """The costs of the estimator, relative to the lowest, to the power of the exponent."""
     if names is None:
-        count = (np.shape(X) + (1,))[2] if is_precomputed(machine.kernels) else 0
-        names = [f"kernel-{m}" for m in range(count)] or [view.name for view in as_views(machine.kernels)]
+        names = _names(machine, X)
     return _raised(pd.Series(check_costs(machine.costs, names), index=names), exponent).to_numpy()
+
+
+def _names(machine: Any, X: Any) -> list[str]:
+    """The names of the views, or of the precomputed kernels in X."""
+    if not is_precomputed(machine.kernels):
+        return [view.name for view in as_views(machine.kernels)]
+    return names_of(X) or [f"kernel-{m}" for m in range((np.shape(as_stack(X)) + (1,))[2])]
 
 
 # ---------------------------------------------------------------------- kernels computed once

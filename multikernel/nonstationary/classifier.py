@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, warn_caller
+from .._validation import OldName, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import Machines, binary_problems, calibrate, calibrated, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
-from ..core.optim.loop import Options, Progress, Status
+from ..core.optim.loop import Options, Status
 from ..views import make_bank
 from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
@@ -56,12 +57,13 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     C : float or numpy.inf
         Penalty on margin violations; infinity is the hard margin. One kernel alone gives the SVM with
         twice this C.
-    mode : {"qp", "full", "hard"}
+    method : {"qp", "full", "hard"}
         ``"qp"``: the problem above, as published. ``"full"``: the log-sum-exp also of the other class; less
         inclined to mix kernels. ``"hard"``: the maximum for both, also in `decision_function`.
     margin : float > 0
-        The margin :math:`\gamma`; in mode "qp" the logarithm of the number of kernels is added, without which
-        the best mixtures would be constant. There a small margin mixes the kernels, a large one selects.
+        The margin :math:`\gamma`; with method "qp" the logarithm of the number of kernels is added, without
+        which the best mixtures would be constant. There a small margin mixes the kernels, a large one
+        selects.
     n_init : int or "auto"
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
     max_iter : int
@@ -71,8 +73,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
     solver : {"ipm", "smo"}
         Of the convex problem: our interior point method on the constraints that matter; or sequential minimal
-        optimisation with Newton steps (not for mode "full"), often several times faster, which leaves to the
-        former what it cannot solve.
+        optimisation with Newton steps (not for method "full"), often several times faster, which leaves to
+        the former what it cannot solve.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -118,7 +120,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     :class:`MKLClassifier` and of the plain sum of the kernels; what the model adds is *where* which kernel
     matters, and boundaries of pieces that no one kernel has.
 
-    Very narrow Gaussians (kernel matrices near the identity) with a large C are a trap, in modes "full" and
+    Very narrow Gaussians (kernel matrices near the identity) with a large C are a trap, in methods "full" and
     "hard" above all: they have the largest margin and predict the majority.
 
     Precomputed kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
@@ -136,7 +138,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     Examples
     --------
-    >>> from multikernel import NonstationaryClassifier
+    >>> from multikernel.nonstationary import NonstationaryClassifier
     >>> from multikernel.kernels import Linear, Polynomial
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, (200, 2))
@@ -146,7 +148,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     >>> model = NonstationaryClassifier(views, C=1e4).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
-    >>> positive, negative = model.kernel_weights(X)
+    >>> positive, negative = model.mixture_weights(X)
     >>> positive.shape, bool(np.allclose(positive.sum(axis=1), 1.0))
     ((200, 2), True)
     """
@@ -172,7 +174,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     kernels: Any = "auto"
     _: KW_ONLY
     C: float = 10.0
-    mode: str = "qp"
+    method: str = "qp"
     margin: float = 1.0
     n_init: Any = "auto"
     max_iter: int = 30
@@ -191,7 +193,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -205,6 +207,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         self._check_storage()
         self._bank = make_bank(self.kernels)
         Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
+        self._tell_of_kernels(Ks)
         self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
         source = check_random_state(0 if self.random_state is None else self.random_state)
@@ -220,12 +223,12 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     def _check_parameters(self) -> None:
         check_price(self.C)
-        check_choice("mode", self.mode, MODES)
+        check_choice("method", self.method, MODES)
         check_choice("solver", self.solver, SOLVERS)
         self._check_numerics()
-        if self.solver == "smo" and self.mode == "full":
+        if self.solver == "smo" and self.method == "full":
             raise ValueError(
-                'solver="smo" solves the quadratic problems of mode="qp" and mode="hard"; got mode="full". '
+                'solver="smo" solves the quadratic problems of method="qp" and method="hard"; got "full". '
                 'Use solver="ipm".'
             )
         if not check_number("margin", self.margin) > 0.0:
@@ -242,9 +245,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         count = n_starts(mixtures) if self.n_init == "auto" else int(self.n_init)
         starts = draw_starts(mixtures, count, np.random.default_rng(seed))
         label = "" if self.classes_.size == 2 else f"{problem.names[0]}: "
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress(label, self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self, label))
         if np.isfinite(self.C):
             return learn_mixtures(mixtures, starts, solver=self.solver, options=options)
         result = learn_separating(mixtures, starts, solver=self.solver, options=options)
@@ -258,14 +259,14 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     def _mixtures(self, Ks: Array, signs: Array, weights: Array) -> Mixtures:
         each = np.arange(len(Ks))
-        margin = float(self.margin) + (np.log(len(Ks)) if self.mode == "qp" else 0.0)
+        margin = float(self.margin) + (np.log(len(Ks)) if self.method == "qp" else 0.0)
         return Mixtures(
             Ks,
             kernels=(each, each),
             rows=(np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)),
             bounds=weights * self.C if np.isfinite(self.C) else np.ones(signs.size),
             margins=np.full(signs.size, margin),
-            mode=self.mode,
+            mode=self.method,
         )
 
     def _store(
@@ -330,7 +331,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         return self._diagonals[None, :]
 
     def _shares(self, scores: Array) -> Array:
-        if self.mode == "hard":
+        if self.method == "hard":
             return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
         return responsibilities(scores)
 
@@ -343,7 +344,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         class against the rest
         """
         scores = self._component_scores(X)
-        total = scores.max(axis=-1) if self.mode == "hard" else log_sum_exp(scores)
+        total = scores.max(axis=-1) if self.method == "hard" else log_sum_exp(scores)
         ratio = total[..., 0] - total[..., 1]
         return ratio[:, 0] if self.classes_.size == 2 else ratio
 
@@ -370,7 +371,27 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
             np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
         )
 
-    def kernel_weights(self, X: Any) -> tuple[Array, Array]:
+    kernel_weights = OldName("mixture_weights")
+    sample_weights_name: ClassVar[str] = (
+        "weight of each view at the sample, the mean of the mixtures of a class and of the others"
+    )
+
+    def sample_kernel_weights(self, X: Any) -> Array:
+        """The weight of each kernel at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        weights : array of shape (n_samples, n_kernels)
+            The mean of :math:`\\nu^+` and :math:`\\nu^-`, see `mixture_weights`, and of the machines;
+            ``kernel_weights_`` is the mean over the training samples.
+        """
+        return np.asarray(self._shares(self._component_scores(X)).mean(axis=(1, 2)))
+
+    def mixture_weights(self, X: Any) -> tuple[Array, Array]:
         """The weight of each kernel at each sample, in the mixture of the class and in that of the other.
 
         Parameters

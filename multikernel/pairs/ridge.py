@@ -74,7 +74,7 @@ def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -
     left, right = split_pairs(X, split, "X")
     n = count_rows(left)
     if one_set or same_columns:
-        right = named_alike(left, right, 'form="symmetric" needs')
+        right = named_alike(left, right, 'method="symmetric" needs')
     if not one_set:
         first, rows = distinct_rows(left)
         second, columns = distinct_rows(right)
@@ -121,7 +121,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     for pairs of a left object :math:`a_i` and a right object :math:`b_i`, where f is in the space of
 
     ==============  ==============================================================  ==========================
-    form            k((a, b), (c, d))                                               for
+    method          k((a, b), (c, d))                                               for
     ==============  ==============================================================  ==========================
     "ordered"       :math:`\kappa_\mu(a, c)\, \kappa_\nu(b, d)`                     drugs and targets
     "symmetric"     :math:`\kappa_\mu(a, c) \kappa_\mu(b, d) + \kappa_\mu(a, d)     proteins and proteins
@@ -139,7 +139,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         counted among the columns of the left objects. ``Precomputed(K)`` reads one column of positions.
     right : as `left`, or None
         Kernels of the right objects; None: the same as `left`, and nothing else for symmetric pairs.
-    form : {"ordered", "symmetric"}
+    method : {"ordered", "symmetric"}
     split : None, int or two lists of columns
         Which columns of X hold the left object: the first half, so many of the first, or those listed first,
         by position or, of a DataFrame, by name; the second list is the right object's.
@@ -197,7 +197,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import PairwiseRidge
+    >>> from multikernel.pairs import PairwiseRidge
     >>> from multikernel.kernels import Precomputed
     >>> rng = np.random.default_rng(0)
     >>> drugs, targets = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))
@@ -229,13 +229,13 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     left: Any = "auto"
     right: Any = None
     _: KW_ONLY
-    form: str = "ordered"
+    method: str = "ordered"
     split: Any = None
     alpha: float = 1.0
     alphas: Sequence[float] | None = None
     hold_out: str = "pairs"
     weights: str = "learn"
-    tol: float = 1e-6
+    tol: float = 1e-3
     max_iter: int = 1000
 
     @property
@@ -260,7 +260,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         y = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, y.size)
         used = np.flatnonzero(weights > 0)
-        one_set = self.form == "symmetric"
+        one_set = self.method == "symmetric"
         pairs = pairs_of(take_rows(X, used), check_split(self.split, "split"), one_set=one_set)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
             cells, lost = cells_of(pairs, y[used], weights[used], one_set=one_set)
@@ -280,7 +280,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
     def _check_parameters(self) -> list[float]:
         """All parameters; the alphas to try."""
-        check_choice("form", self.form, FORMS)
+        check_choice("method", self.method, FORMS)
         check_choice("weights", self.weights, WEIGHTS)
         check_number("tol", self.tol, above=0.0)
         check_positive_integer("max_iter", self.max_iter)
@@ -291,9 +291,10 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
                     f'{name}="precomputed" is not known here: X holds pairs. Use {name}=Precomputed(K), or a '
                     "list of such, and a column of positions into K."
                 )
-        if self.form == "symmetric" and self.right is not None:
+        if self.method == "symmetric" and self.right is not None:
             raise ValueError(
-                'form="symmetric" has one set of objects and takes its kernels from left; right must be None.'
+                'method="symmetric" has one set of objects and takes its kernels from left; right must be '
+                "None."
             )
         self._folds()
         if self.alphas is None:
@@ -304,7 +305,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         return [check_number("alphas, each of them,", alpha, above=0.0) for alpha in listed]
 
     def _folds(self) -> PairSplit:
-        return PairSplit(N_FOLDS, self.hold_out, symmetric=self.form == "symmetric")
+        return PairSplit(N_FOLDS, self.hold_out, symmetric=self.method == "symmetric")
 
     def _fit_side(self, kernels: Any, objects: Objects, used: Array) -> tuple[Any, Array]:
         """The bank of a side and its kernels (n_kernels, n, n)."""
@@ -328,7 +329,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         return best
 
     def _store(self, found: LearnedPairs, cells: Any, lost: float) -> None:
-        half = 0.5 if self.form == "symmetric" else 1.0
+        half = 0.5 if self.method == "symmetric" else 1.0
         if not np.isfinite([found.solution.objective, lost, found.gap]).all():
             raise ValueError(
                 "PairwiseRidge: squared errors are too large for floating point. Rescale y, the weights of "
@@ -341,7 +342,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         self.dual_gap_, self.n_iter_, self.status_ = found.gap, found.n_iter, str(found.status)
         self.history_ = found.history
         names = list(self._left_bank.view_names_)
-        if self.form == "symmetric":
+        if self.method == "symmetric":
             self.view_names_, self.kernel_weights_ = names, found.left
         else:
             self.view_names_ = [f"left: {name}" for name in names]
@@ -369,7 +370,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)
-        alike = self.form == "symmetric"
+        alike = self.method == "symmetric"
         pairs = pairs_of(X, check_split(self.split, "split"), one_set=False, same_columns=alike)
         right_bank = self._left_bank if alike else self._right_bank
         left = self._similarities(self._left_bank, self.left_weights_, pairs.left)
@@ -391,7 +392,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     def _weight_columns(self) -> dict[str, Any]:
         n_left = self.left_weights_.size
         sides = ["left"] * n_left + ["right"] * (self.kernel_weights_.size - n_left)
-        sides = ["both"] * n_left if self.form == "symmetric" else sides
+        sides = ["both"] * n_left if self.method == "symmetric" else sides
         return {"side": sides, "weight": self.kernel_weights_}
 
 

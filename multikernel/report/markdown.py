@@ -43,7 +43,11 @@ def render_markdown(summary: Summary) -> str:
     <BLANKLINE>
     """
     parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(words.headline(summary))]
-    parts += _weights(summary) + _sections(summary, ("stability", "without_view", "baselines"))
+    parts += (
+        _sections(summary, ("data",))
+        + _weights(summary)
+        + _sections(summary, ("stability", "without_view", "baselines"))
+    )
     if baselines := words.part(summary, "baselines"):
         parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
     if summary["comparison"]["rows"]:
@@ -66,7 +70,7 @@ def _weights(summary: Summary) -> list[str]:
     if not summary["weights"]:
         return []
     rows = [
-        [row["view"], words.format_weight(row["weight"]), words.format_share(row["share"])]
+        [words.view_label(row), words.format_weight(row["weight"]), words.format_share(row["share"])]
         for row in summary["weights"]
     ]
     parts = ["## Weights", _lines(["view", "weight", "share"], rows)]
@@ -98,7 +102,7 @@ def _held_out(summary: Summary) -> list[str]:
         figures = [f"{name} {words.format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
         parts.append(escape_markdown(", ".join(figures)))
     for key, make in tables.HELD_OUT.items():
-        if held_out[key]:
+        if held_out.get(key) and tables.has_rows(held_out[key]):
             parts += _table(make(held_out[key]))
     return parts
 

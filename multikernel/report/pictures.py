@@ -43,6 +43,7 @@ def draw_pictures(summary: Summary) -> dict[str, Any]:
     drawn: dict[str, Any] = {name: _draw(name, evaluation) for name in _PICTURES}
     if drawn["gate"] is not None:
         drawn |= {"gate_shades": gate_shades(evaluation), "gate_view": gated_view(evaluation)}
+    drawn["data"] = _data(evaluation.get("data"))
     return drawn | {"heat_maps": _heat_maps(evaluation), "convergence": _convergence(summary)}
 
 
@@ -159,6 +160,21 @@ _PICTURES = {
         ),
     ),
 }
+
+
+def _data(data: Mapping[str, Any] | None) -> Markup | None:
+    """Who has what."""
+    if not data:
+        return None
+    width = min(2.6 + 1.1 * len(data["views"]), 7.6) + (1.4 if data["classes"] else 0.0)
+    told = f"{data['n_samples']} samples by {len(data['views'])} views. {_BELOW}"
+    return _svg(
+        lambda ax: viz.data_overview(data, ax=ax),
+        "data-picture",
+        (width, 3.8),
+        "Which samples have which views",
+        description=told,
+    )
 
 
 # ---------------------------------------------------------------------- kernels

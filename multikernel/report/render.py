@@ -133,6 +133,7 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
     """What the page has, in its order: identifier and heading."""
     have = {name: bool(words.part(summary, name)) for name in (*words.PART_NAMES, "omitted")}
     listed = [
+        ("data", words.PART_NAMES["data"], have["data"]),
         ("weights", words.views_title(summary), bool(words.views_title(summary))),
         ("baselines", words.PART_NAMES["baselines"], have["baselines"]),
         ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
@@ -166,7 +167,10 @@ def _tables(summary: Summary) -> dict[str, Any]:
 
 
 def _held_out_tables(held_out: Any) -> dict[str, Any]:
-    made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in tables.HELD_OUT.items()}
+    made = {
+        key: make(held_out[key]) if held_out.get(key) and tables.has_rows(held_out[key]) else None
+        for key, make in tables.HELD_OUT.items()
+    }
     counts = (held_out.get("confusion") or {"counts": []})["counts"]
     # how dark each cell of the confusion matrix is, in per cent: its part of the samples of its row
     shades = [[round(100 * count / (sum(row) or 1)) for count in row] for row in counts]

@@ -26,11 +26,12 @@ def summarize(
 
     Only fitted attributes are read: ``kernel_weights_`` with ``view_names_``, ``dual_gap_``, ``objective_``,
     ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``, ``machine_names_``,
-    ``total_cost_`` and ``support_`` (or ``coef_`` and ``approximation_`` of a model on factors) where the
-    model has them, and ``weight_names_`` where its weights are not those of views; ``certificate`` says what
-    the gap certifies, where that is not "optimality". The share of a view is its part of all the weight,
-    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
-    weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
+    ``kept_views_``, ``total_cost_`` and ``support_`` (or ``coef_`` and ``approximation_`` of a model on
+    factors) where the model has them, and ``weight_names_`` where its weights are not those of views;
+    ``certificate`` says what the gap certifies, where that is not "optimality". The share of a view is its
+    part of all the weight, ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the
+    weight is; a model whose weights depend on the scale of its kernels says its shares itself, in
+    ``kernel_shares_``.
 
     Parameters
     ----------
@@ -51,8 +52,9 @@ def summarize(
     Returns
     -------
     dict
-        ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share; none for a model that
-        learns no kernel weights), ``machines`` (the weights of each binary machine, where they differ),
+        ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share, and kept where views are
+        kept by ``View(keep=...)``; none for a model that learns no kernel weights), ``machines`` (the weights
+        of each binary machine, where they differ),
         ``convergence`` (objective, dual_gap, tol, certified, certificate, n_iter, status, history),
         ``prediction`` (n_support, or rank of a model on factors, and total_cost), ``approximation`` (view,
         approximation, rank, trace_error of a model on factors), ``classes``, ``comparison`` (columns, rows),
@@ -124,8 +126,10 @@ def _weights(model: Any) -> list[dict[str, Any]]:
         if not any(key.endswith("_") and key[0] != "_" for key in getattr(model, "__dict__", {})):
             raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
         return []
+    kept = getattr(model, "kept_views_", [])
     return [
         {"view": view, "weight": plain_leaf(weight), "share": plain_leaf(share)}
+        | ({"kept": view in kept} if kept else {})
         for view, weight, share in view_shares(model, finite=False)
     ]
 

@@ -147,15 +147,68 @@ def residuals_table(residuals: Mapping[str, Any]) -> Table:
     worst = residuals.get("worst") or known
     worst = sorted(worst, key=lambda point: -abs(point["observed"] - point["predicted"]))[:_WORST]
     has_rows = bool(worst) and all(point.get("row") is not None for point in worst)
-    columns: Columns = {"Row": itemgetter("row")} if has_rows else {}
+    has_ids = _have_ids(worst)
+    columns: Columns = _which(worst) if has_rows else {}
     columns |= {
         "Observed": lambda point: format_cell(point["observed"]),
         "Predicted": lambda point: format_cell(point["predicted"]),
         "Difference": lambda point: format_difference(point["observed"] - point["predicted"]),
     }
     samples = "all samples" if residuals.get("worst") else f"{len(known)} samples"
-    numbered = ", by row of the data, from 0" if has_rows else ""
-    return _tell(f"The {len(worst)} largest misses of {samples}{numbered}.", columns, worst, words=0)
+    numbered = ", by row of the data, from 0" if has_rows and not has_ids else ""
+    caption = f"The {len(worst)} largest misses of {samples}{numbered}."
+    return _tell(caption, columns, worst, words=int(has_ids))
+
+
+def _have_ids(samples: Sequence[Mapping[str, Any]]) -> bool:
+    return bool(samples) and all(sample.get("id") is not None for sample in samples)
+
+
+def _which(samples: Sequence[Mapping[str, Any]]) -> Columns:
+    """The column that says which sample it is: by its id where all have one, else by its row."""
+    return {"Sample": itemgetter("id")} if _have_ids(samples) else {"Row": itemgetter("row")}
+
+
+def has_rows(part: Mapping[str, Any]) -> bool:
+    """Whether there is something to show: no sample may be doubtful."""
+    return bool(part.get("samples", True))
+
+
+def doubtful_table(doubtful: Mapping[str, Any]) -> Table:
+    """The samples that were predicted wrongly, and those whose prediction was uncertain."""
+    samples = doubtful["samples"]
+    columns: Columns = {
+        **_which(samples),
+        "Observed": itemgetter("observed"),
+        "Predicted": itemgetter("predicted"),
+        "Probability": lambda row: "–" if row["probability"] is None else format_cell(row["probability"]),
+        "": lambda row: "wrong" if row["wrong"] else "uncertain",
+    }
+    found = doubtful["n_wrong"] + doubtful["n_uncertain"]
+    shown = f" The first {len(samples)} are shown." if len(samples) < found else ""
+    numbered = "" if _have_ids(samples) else " Rows are counted from 0."
+    caption = (
+        f"{doubtful['n_wrong']} samples predicted wrongly when held out, the surest first; "
+        f"{doubtful['n_uncertain']} predicted rightly, but with two classes nearly as probable."
+        f"{shown}{numbered}"
+    )
+    table = _tell(caption, columns, samples, words=3)
+    table["columns"][0]["number"] = not _have_ids(samples)
+    table["columns"][-1]["number"] = False
+    return table
+
+
+def data_table(data: Mapping[str, Any]) -> Table:
+    """Who has what: the size of each view, and how many samples lack it."""
+    columns: Columns = {
+        "View": itemgetter("name"),
+        "Columns": lambda row: "–" if row["columns"] is None else str(row["columns"]),
+        "Samples": itemgetter("samples"),
+        "Missing": itemgetter("missing"),
+    }
+    lacking = sum(pattern["samples"] for pattern in data["patterns"] if not all(pattern["present"]))
+    said = "every sample has all of them" if not lacking else f"{lacking} samples lack some of them"
+    return _tell(f"{data['n_samples']} samples; {said}.", columns, data["views"])
 
 
 # The tables of held-out predictions, by the part of the evaluation that they show.
@@ -164,6 +217,7 @@ HELD_OUT = {
     "roc": roc_table,
     "calibration": calibration_table,
     "residuals": residuals_table,
+    "doubtful": doubtful_table,
 }
 
 
@@ -224,14 +278,16 @@ def gate_table(gate: Mapping[str, Any]) -> Table:
     kind = "label" if any(row.get("label") is not None for row in rows) else "value"
     known = [key for key in (kind, "predicted") if any(row.get(key) is not None for row in rows)]
     names = {"label": "Class", "value": "Value", "predicted": "Predicted"}
+    ((head, which),) = _which(rows).items()
     cells = [
-        [row["row"], *(format_cell(row.get(key)) for key in known), *map(_three_decimals, row["weights"])]
+        [which(row), *(format_cell(row.get(key)) for key in known), *map(_three_decimals, row["weights"])]
         for row in rows
     ]
-    heads = ["Row", *(names[key] for key in known)]
+    heads = [head, *(names[key] for key in known)]
     table = make_table(sentence(gate["what"]), heads, cells, given=gate["views"])
-    for head, key in zip(table["columns"], ["row", *known], strict=False):
-        head["number"] = key == "row" or all(not isinstance(row.get(key), str) for row in rows)
+    for column, key in zip(table["columns"], ["row", *known], strict=False):
+        named = key == "row" and _have_ids(rows)
+        column["number"] = not named and all(not isinstance(row.get(key), str) for row in rows)
     return table
 
 
@@ -249,6 +305,7 @@ def gate_means_table(gate: Mapping[str, Any]) -> Table:
 
 # The table of each part of an evaluation but for held-out predictions, which have several.
 OF_PARTS: dict[str, Callable[[Any], Table]] = {
+    "data": data_table,
     "stability": stability_table,
     "without_view": without_view_table,
     "baselines": baselines_table,

@@ -23,6 +23,7 @@ _MOST_NAMED = 3
 
 # What the parts of an evaluation are called.
 PART_NAMES = {
+    "data": "Data",
     "stability": "Stability of the weights",
     "without_view": "Without each view",
     "baselines": "Against baselines",
@@ -67,6 +68,11 @@ def _heaviest(weights: Sequence[Mapping[str, Any]]) -> str:
     names = [isolate(view) for view in near]
     said = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= _MOST_NAMED else f"{len(names)} views"
     return f"{said} share the largest weight (about {round(100 * size)}% each)."
+
+
+def view_label(row: Mapping[str, Any]) -> str:
+    """The name of a view in a table of weights; of a kept one, with a mark."""
+    return f"{row['view']} (kept)" if row.get("kept") else str(row["view"])
 
 
 def views_title(summary: Summary) -> str:

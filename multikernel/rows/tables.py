@@ -58,6 +58,8 @@ def join_rows(tables: Sequence[Any]) -> Any:
         import pandas
 
         return pandas.concat(tables)
+    if hasattr(first, "join_rows"):  # several tables
+        return first.join_rows(tables[1:])
     if scipy.sparse.issparse(first):
         return scipy.sparse.vstack(tables, format="csr")
     if isinstance(first, np.ndarray):

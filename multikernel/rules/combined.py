@@ -16,15 +16,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array
+from .._validation import OldName
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.inputs import check_targets, encode_labels, require_two_classes
 from ..views import make_bank
 from .fixed import MeanRule
 from .learner import WeightLearner
-from .machines import default_machine, is_estimator, machine_for
+from .machines import default_machine, fit_machine, is_estimator, machine_for, machine_weights
 from .similarity import CenteredAlignment
 from .targets import Targets, class_targets, no_targets, value_targets
+
+
+def learner_is_local(estimator: Any) -> bool:
+    """For ``available_if``: whether the weights of the learner depend on the sample."""
+    return hasattr(getattr(estimator, "learner_", estimator.learner), "sample_kernel_weights")
 
 
 class CombinedKernel(KernelEstimator):
@@ -43,11 +49,16 @@ class CombinedKernel(KernelEstimator):
     _default_learner: ClassVar[type[WeightLearner]] = CenteredAlignment
 
     learner: Any
-    normalise: bool
+    normalize: bool
 
     # ------------------------------------------------------------------ fit
     def _fit_kernel(self, X: Any, targets: Targets) -> Array:
         """Learn the weights; the combined kernel of the training samples (n, n)."""
+        if isinstance(self.kernels, WeightLearner):
+            raise TypeError(
+                f"kernels come first, then the learner; got kernels={self.kernels!r}. Use "
+                f"{type(self).__name__}(kernels, learner), or learner=... with the default kernels."
+            )
         learner = self._default_learner() if self.learner is None else self.learner
         if not isinstance(learner, WeightLearner):
             raise TypeError(
@@ -60,6 +71,7 @@ class CombinedKernel(KernelEstimator):
         self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
+        self._tell_of_kernels(Ks, scaled=True)  # most learners do not depend on the scales
         self.learner_ = clone(learner)
         self.learner_.fit_stack(Ks, targets, self.view_names_)
         self.kernel_weights_ = self.learner_.kernel_weights_
@@ -74,13 +86,13 @@ class CombinedKernel(KernelEstimator):
         return K
 
     def _scale(self, K: Array) -> float:
-        if not self.normalise:
+        if not self.normalize:
             return 1.0
         size = float(np.diagonal(K).mean())
         if not size > 0.0 or not np.isfinite(1.0 / size):
             raise ValueError(
                 f"the combined kernel has a mean diagonal of {size:.1e}: it cannot be scaled to 1. Normalise "
-                "the kernels (transforms='unit_trace'), or use normalise=False."
+                "the kernels (transforms='unit_trace'), or use normalize=False."
             )
         return 1.0 / size
 
@@ -117,6 +129,27 @@ class CombinedKernel(KernelEstimator):
             )
         return np.concatenate(list(self._by_batches(X, lambda rows: self._combine(self._bank, rows))))
 
+    sample_weights_name: ClassVar[str] = "weight of each view at the sample"
+
+    @available_if(learner_is_local)
+    def sample_kernel_weights(self, X: Any) -> Array:
+        """The weight of each kernel at each sample, where the learner has such weights.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        weights : array of shape (n_samples, n_kernels)
+        """
+        check_is_fitted(self)
+
+        def of_rows(rows: Any) -> Array:
+            return np.asarray(self.learner_.weights_of_rows(self._bank.iter_kernels(rows)))
+
+        return np.concatenate(list(self._by_batches(X, of_rows)))
+
     def _combine(self, bank: Any, X: Any) -> Array:
         K = self.learner_.combine_rows(bank.iter_kernels(X))
         K *= self.scale_
@@ -132,11 +165,11 @@ class CombinedMachine(CombinedKernel):
 
     _task: ClassVar[str]  # what the machine predicts
 
+    kernels: Any = "auto"
     learner: Any = None
     machine: Any = None
-    kernels: Any = "auto"
     _: KW_ONLY
-    normalise: bool = True
+    normalize: bool = True
 
     def _keep(self, machine: Any) -> None:
         """Store the fitted machine, and of the training samples by themselves those that it reads."""
@@ -197,15 +230,15 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
     Parameters
     ----------
+    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+        As for :class:`MKLClassifier`.
     learner : weight learner, optional
         From :mod:`multikernel.rules`; default ``CenteredAlignment()``.
     machine : classifier on a precomputed kernel, optional
         Default ``SVC(kernel="precomputed")``. Also :class:`KernelDiscriminantClassifier`,
         :class:`KernelKNNClassifier`, :class:`MKLClassifier` with ``"precomputed"``, or a grid search over one
         of them. A kernel left at its default is set to "precomputed", also within the search.
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
-        As for :class:`MKLClassifier`.
-    normalise : bool
+    normalize : bool
         Whether to scale the combined kernel to a mean diagonal of 1, so that the machine's C means the same
         under every learner.
     psd : {"error", "clip", "shift"}
@@ -231,7 +264,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     >>> from multikernel import CombinedKernelClassifier
     >>> from multikernel.rules import MeanRule
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CombinedKernelClassifier(MeanRule()).fit(X[::2], y[::2])
+    >>> model = CombinedKernelClassifier(learner=MeanRule()).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.95
     """
@@ -239,20 +272,24 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     _task = "classes"
     classes_: Array
 
-    def fit(self, X: Any, y: Any) -> "CombinedKernelClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelClassifier":
         """Learn the weights, then the machine.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
-        require_two_classes(self.classes_, codes)
+        weights = machine_weights(sample_weight, codes.size)
+        require_two_classes(self.classes_, codes if weights is None else codes[weights > 0.0])
         K = self._fit_kernel(X, class_targets(codes, self.classes_))
-        self._keep(machine.fit(K, self.classes_[codes]))
+        self._keep(fit_machine(machine, K, self.classes_[codes], weights))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -285,14 +322,15 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     machine : regressor on a precomputed kernel, optional
         Default ``KernelRidge(kernel="precomputed")``, on targets whose mean is taken away and added again;
         also ``SVR(kernel="precomputed")``.
-    kernels, normalise, psd, gram, dtype
+    kernels, normalize, psd, gram, dtype
         As for :class:`CombinedKernelClassifier`.
 
     Attributes
     ----------
     kernel_weights_, scale_, learner_, machine_, view_names_
         As for :class:`CombinedKernelClassifier`.
-    offset_ : float or array (n_outputs,), the mean of the targets
+    intercept_ : array of shape (n_outputs,)
+        The mean of the targets, which is added to what the regressor predicts.
 
     Notes
     -----
@@ -309,22 +347,28 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     """
 
     _task = "values"
+    offset_ = OldName("intercept_")
 
-    def fit(self, X: Any, y: Any) -> "CombinedKernelRegressor":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelRegressor":
         """Learn the weights, then the machine.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,), or (n, n_outputs) where the machine can
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
         values = check_targets(self, X, y, multi_output=self._many_outputs())
+        weights = machine_weights(sample_weight, len(values))
         K = self._fit_kernel(X, value_targets(values))
         targets = values[:, 0] if np.asarray(y).ndim == 1 or not self._many_outputs() else values
-        self.offset_ = targets.mean(axis=0)  # kernel ridge regression has no intercept of its own
-        self._keep(machine.fit(K, targets - self.offset_))
+        # kernel ridge regression has no intercept of its own
+        self.intercept_ = np.atleast_1d(np.average(targets, axis=0, weights=weights))
+        self._keep(fit_machine(machine, K, targets - self.intercept_, weights))
         return self
 
     def _many_outputs(self) -> bool:
@@ -338,7 +382,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,), or (n_samples, n_outputs)."""
-        return self._ask(X, "predict") + self.offset_
+        return self._ask(X, "predict") + self.intercept_
 
 
 class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
@@ -354,7 +398,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
         From :mod:`multikernel.rules`, one that learns from nothing but the kernels; default ``MeanRule()``.
     machine : one-class machine on a precomputed kernel, optional
         Default ``OneClassSVM(kernel="precomputed")``.
-    kernels, normalise, psd, gram, dtype
+    kernels, normalize, psd, gram, dtype
         As for :class:`CombinedKernelClassifier`.
 
     Attributes
@@ -376,18 +420,22 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     _default_learner = MeanRule
     offset_: float
 
-    def fit(self, X: Any, y: Any = None) -> "CombinedKernelOneClass":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "CombinedKernelOneClass":
         """Learn the weights, then the machine.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
+        weights = machine_weights(sample_weight, _num_samples(X))
         K = self._fit_kernel(X, no_targets(_num_samples(X)))
-        self._keep(machine.fit(K))
+        self._keep(fit_machine(machine, K, None, weights))
         self.offset_ = float(np.ravel(self.machine_.offset_)[0])
         return self
 

@@ -29,7 +29,7 @@ from ..core.inputs import encode_labels, require_two_classes
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Gaussian
 from ..views import View, as_views, make_bank
-from .machines import machine_for
+from .machines import fit_machine, machine_for, machine_weights
 
 CROSSES = ("sqrt", "gaussian")
 _NOTHING = 1e-10  # of the largest eigenvalue: what counts as zero
@@ -132,7 +132,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import CompositionalKernelClassifier
+    >>> from multikernel.rules import CompositionalKernelClassifier
     >>> from multikernel.kernels import Gaussian
     >>> X, y = load_iris(return_X_y=True)
     >>> widths = [Gaussian(gamma=0.05), Gaussian(gamma=1.0)]
@@ -155,18 +155,21 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     machine: Any = None
     cross: str = "sqrt"
 
-    def fit(self, X: Any, y: Any) -> "CompositionalKernelClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CompositionalKernelClassifier":
         """Learn the machine on all kernels and cross-kernels.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples in the loss of the machine, which must take them.
         """
         check_choice("cross", self.cross, CROSSES)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
-        require_two_classes(self.classes_, codes)
+        weights = machine_weights(sample_weight, codes.size)
+        require_two_classes(self.classes_, codes if weights is None else codes[weights > 0.0])
         K = self._fit_roots(X) if self.cross == "sqrt" else self._fit_gaussians(X)
         machine = machine_for("classes", self.machine)
         if not hasattr(machine, "decision_function"):
@@ -175,7 +178,8 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         shapes = (name for name in given if name.endswith("decision_function_shape"))
         # classes are scored, not pairs of them: means of pairwise scores do not vote
         machine.set_params(**{name: "ovr" for name in shapes if given[name] == "ovo"})
-        self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
+        copies = None if weights is None else np.tile(weights, self.n_kernels_)
+        self.machine_ = fit_machine(machine, K, np.tile(self.classes_[codes], self.n_kernels_), copies)
         scored, n_classes = np.shape(self.machine_.decision_function(K[:1])), self.classes_.size
         expected = (1,) if n_classes == 2 else (1, n_classes)
         if scored != expected:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer, check_seed
+from .._validation import check_number, check_positive_integer
 from ..bayesian.solver.simplex_posterior import SimplexDensity, simplex_posterior
+from ..core.one_kernel import fixed_seed
 from .learner import About, Learned, WeightLearner
 from .targets import Targets
 
@@ -24,8 +25,8 @@ class DirichletWeights(WeightLearner):
     η_m. Mean and deviation are by importance sampling about the mode; see
     ``multikernel.bayesian.solver.simplex_posterior``.
 
-    Weights of :class:`multikernel.BayesianMKLClassifier` have either sign, and make no kernel for other
-    machines: hence this learner has none of them.
+    Weights of :class:`multikernel.bayesian.BayesianMKLClassifier` have either sign, and make no kernel for
+    other machines: hence this learner has none of them.
 
     Parameters
     ----------
@@ -39,7 +40,8 @@ class DirichletWeights(WeightLearner):
     tol : float
         For Newton's decrement at the mode, in nats.
     max_iter : int
-    random_state : int, of the draws
+    random_state : int, RandomState or None, default=None
+        Of the draws; None is a fixed seed.
 
     Attributes
     ----------
@@ -77,11 +79,11 @@ class DirichletWeights(WeightLearner):
     n_draws: int = 256
     tol: float = 1e-6
     max_iter: int = 100
-    random_state: int = 0
+    random_state: Any = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         alpha = check_number("concentration", self.concentration, above=0.0)
-        options, seed = self._options(), check_seed("random_state", self.random_state)
+        options, seed = self._options(), fixed_seed(self.random_state)
         density = SimplexDensity(Ks, targets.ideal, alpha, self._noise())
         draws = check_positive_integer("n_draws", self.n_draws)
         found = simplex_posterior(density, draws, options.tol, options.max_iter, seed)

@@ -17,7 +17,7 @@ from ..core.stack.sums import kernel_scales, variance_scales
 from ..discriminant.solver.fisher import HeterogeneousFisher, learn_fisher
 from ..discriminant.solver.kim import learn_kim
 from ..discriminant.solver.learn import DiscriminantProblem, learn_discriminant
-from ..discriminant.solver.problem import check_formulation, check_reg, strongest_kernel
+from ..discriminant.solver.problem import check_reg, strongest_kernel
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .targets import Targets
 
@@ -30,14 +30,13 @@ class DiscriminantMKL(WeightLearner):
 
     with H = I − 11'/n. E has a column √(n/n_c) (e_c − n_c/n) for each class c of n_c samples with indicator
     e_c, or for two classes the one column of 1/n₊ on the second class and −1/n₋ on the first.
-    :class:`multikernel.KernelDiscriminantClassifier` learns the same weights and classifies by them.
+    :class:`multikernel.discriminant.KernelDiscriminantClassifier` learns the same weights and
+    classifies by them.
 
     Parameters
     ----------
     reg : float or "learn"
         λ, beside a kernel whose centred trace is 1; "learn" finds it together with the weights.
-    formulation : {"exact"}
-        The problem above.
 
     Attributes
     ----------
@@ -65,11 +64,9 @@ class DiscriminantMKL(WeightLearner):
     )
 
     reg: Any = 1e-4
-    formulation: str = "exact"
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_reg(self.reg)
-        check_formulation(self.formulation)
         stack = np.ascontiguousarray(Ks, float)
         try:
             found = learn_discriminant(DiscriminantProblem(stack, targets.codes, reg))
@@ -102,7 +99,7 @@ class KimDiscriminant(TwoClassLearner):
     ----------
     reg : float
         λ > 0, in the units of the scaled kernels.
-    normalise : bool
+    normalize : bool
         Whether s_m is the mean squared distance from the centre of all samples, tr(HK_mH) / n, so that the
         scales of the kernels do not matter. If not, s_m = 1, and a kernel of larger entries has a larger
         ratio at the same λ.
@@ -132,11 +129,11 @@ class KimDiscriminant(TwoClassLearner):
 
     reg: float = 1e-4
     _: KW_ONLY
-    normalise: bool = True
+    normalize: bool = True
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
         reg = check_number("reg", self.reg, above=0.0)
-        scales = variance_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
+        scales = variance_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
         stack = np.ascontiguousarray(Ks, float)
         try:
             found = learn_kim(stack, (signs > 0).astype(int), reg, scales=scales)
@@ -165,8 +162,8 @@ class FungDiscriminant(TwoClassLearner):
 
     Parameters
     ----------
-    nu : float
-        ν > 0. Larger: the classes are fitted more closely, with more of the finer kernels.
+    reg : float, default=1.0
+        1/ν > 0. Smaller: the classes are fitted more closely, with more of the finer kernels.
     tol : float
         Stationarity to reach.
     max_iter : int
@@ -197,22 +194,22 @@ class FungDiscriminant(TwoClassLearner):
         reference="Fung, Dundar, Bi & Rao 2004",
     )
 
-    nu: float = 1.0
+    reg: float = 1.0
     _: KW_ONLY
-    tol: float = 1e-6
-    max_iter: int = 200
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         learned = super()._learn(Ks, targets)
         if not learned.weights.any():
             raise ValueError(
-                f"nu={self.nu:g} is so small that no kernel is worth its weight. Raise nu, or give kernels "
-                "that know something of these classes."
+                f"reg={self.reg:g} is so large that no kernel is worth its weight. Lower reg, or give "
+                "kernels that know something of these classes."
             )
         return learned
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
-        nu = check_number("nu", self.nu, above=0.0)
+        nu = 1.0 / check_number("reg", self.reg, above=0.0)
         scales = kernel_scales(Ks, self.view_names_)
         found = learn_fisher(HeterogeneousFisher(Ks, signs, nu, scales), self._options())
         return Learned.of(found, found.weights / scales, n_iter=max(1, found.n_iter))

@@ -48,7 +48,7 @@ class MeanRule(WeightLearner):
 
     Parameters
     ----------
-    normalise : {"trace", "variance", "none"}
+    normalize : {"trace", "variance", "none"}
         s_m is the mean of the diagonal; the mean squared distance from the centre of the samples in the
         kernel's feature space, tr(HK_mH)/n; or 1. For cosines (a unit diagonal for each sample) give the
         views ``transforms="unit_diagonal"``.
@@ -69,13 +69,13 @@ class MeanRule(WeightLearner):
         reference="Pavlidis et al. 2001; Lanckriet et al. 2004",
     )
 
-    normalise: str = "trace"
+    normalize: str = "trace"
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("normalise", self.normalise, NORMALISATIONS)
-        if self.normalise == "none":
+        check_choice("normalize", self.normalize, NORMALISATIONS)
+        if self.normalize == "none":
             return Learned(np.full(len(Ks), 1.0 / len(Ks)))
-        scales = kernel_scales if self.normalise == "trace" else variance_scales
+        scales = kernel_scales if self.normalize == "trace" else variance_scales
         return Learned(1.0 / (len(Ks) * scales(Ks, self.view_names_)))
 
 

@@ -34,13 +34,13 @@ class AlignmentRule(WeightLearner):
     ----------
     centered : bool
         Whether kernels and TT' are centred before they are compared.
-    normalise : bool
+    normalize : bool
         False: s_m = 1 in K.
 
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
     alignments_ : array (n_kernels,), A_m
 
     Examples
@@ -62,13 +62,13 @@ class AlignmentRule(WeightLearner):
 
     centered: bool = False
     _: KW_ONLY
-    normalise: bool = True
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         scales = kernel_scales(Ks, self.view_names_)
         self.alignments_ = align_stack(Ks, unit_ideal(targets), centered=bool(self.centered)).target
         shares = shares_of(self.alignments_, "is aligned with the targets")
-        return Learned(shares / scales if self.normalise else shares)
+        return Learned(shares / scales if self.normalize else shares)
 
 
 @dataclass(eq=False, repr=False)
@@ -89,13 +89,13 @@ class AccuracyRule(WeightLearner):
         Default ``SVC(kernel="precomputed")``.
     cv : int, splitter or iterable of splits
         A number: stratified folds without shuffling, at most as many as the smallest class has samples.
-    normalise : bool
+    normalize : bool
         False: s_m = 1 in K; the machines see scaled kernels all the same.
 
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
     accuracies_ : array (n_kernels,), acc_m
     threshold_ : float, δ
 
@@ -121,7 +121,7 @@ class AccuracyRule(WeightLearner):
     machine: Any = None
     cv: Any = 5
     _: KW_ONLY
-    normalise: bool = True
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         self.threshold_ = self._level(targets)
@@ -132,7 +132,7 @@ class AccuracyRule(WeightLearner):
         shares = shares_of(
             self.accuracies_ - self.threshold_, f"is right more often than {self.threshold_:.3g}"
         )
-        return Learned(shares / scales if self.normalise else shares)
+        return Learned(shares / scales if self.normalize else shares)
 
     def _level(self, targets: Targets) -> float:
         if self.threshold is None:
@@ -152,14 +152,14 @@ class RegressionRule(WeightLearner):
     machine: Any = None
     cv: Any = 5
     _: KW_ONLY
-    normalise: bool = True
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         scales = kernel_scales(Ks, self.view_names_)
         held_out = HeldOut(self.machine, self.cv, targets)
         guesses = [held_out.predict(K, s) for K, s in zip(Ks, scales, strict=True)]
         shares = self._judge(guesses, held_out.truth, targets)
-        return Learned(shares / scales if self.normalise else shares)
+        return Learned(shares / scales if self.normalize else shares)
 
     def _judge(self, guesses: list[Array], truth: Array, targets: Targets) -> Array:
         """The shares of the kernels, of sum 1, from their predictions (n_held_out, n_outputs)."""
@@ -181,13 +181,13 @@ class MSERule(RegressionRule):
         Default ``KernelRidge(kernel="precomputed")``; it sees values whose mean is taken away.
     cv : int, splitter or iterable of splits
         A number: folds shuffled in the same way each time.
-    normalise : bool
+    normalize : bool
         False: s_m = 1 in K; the machines see scaled kernels all the same.
 
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
     errors_ : array (n_kernels,), M_m
 
     Examples
@@ -230,13 +230,13 @@ class PearsonRule(RegressionRule):
     machine : regressor on a precomputed kernel, optional
         Default ``KernelRidge(kernel="precomputed")``; it sees values whose mean is taken away. Weights by it
         do not depend on the units of the values, as those of an SVR with its ε do.
-    cv, normalise
+    cv, normalize
         As for :class:`MSERule`.
 
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
     correlations_ : array (n_kernels,), R_m
 
     Examples

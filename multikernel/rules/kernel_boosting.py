@@ -47,7 +47,7 @@ class KernelBoosting(WeightLearner):
         Default 100 for "given"; 10 for "rank_one", where each round adds a function, and many learn the
         training samples by heart.
     reg : float >= 0
-    balance : bool
+    class_balance : bool
         Whether pairs of one class count as much, together, as pairs of two. Otherwise all pairs count the
         same, and with many classes nearly all are of two.
     tol : float
@@ -87,7 +87,7 @@ class KernelBoosting(WeightLearner):
     loss: str = "exp"
     n_rounds: int | None = None
     reg: float = 0.0
-    balance: bool = True
+    class_balance: bool = True
     tol: float = 1e-3
 
     @property
@@ -98,7 +98,7 @@ class KernelBoosting(WeightLearner):
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         rank_one = check_choice("base", self.base, BASES) == "rank_one"
         kind = check_choice("loss", self.loss, PAIR_LOSSES)
-        loss = PairLoss(targets.codes, kind, balance=bool(self.balance))
+        loss = PairLoss(targets.codes, kind, balance=bool(self.class_balance))
         n_rounds = _ROUNDS[self.base] if self.n_rounds is None else self.n_rounds
         tol = check_number("tol", self.tol, above=0.0)
         options = Options(tol=tol, max_iter=check_positive_integer("n_rounds", n_rounds))

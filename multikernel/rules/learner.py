@@ -17,14 +17,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer, is_frame, warn_caller
+from .._validation import (
+    check_number,
+    check_positive_integer,
+    is_frame,
+    new_by_present_names,
+    refuse_old_names,
+    warn_caller,
+)
 from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
 from ..views import stack_kernels
 from ..views.precomputed import PrecomputedBank
-from ..viz.card import html_inner, mimebundle
+from ..views.stacks import match_stack, names_of
+from ..viz.card import html_inner, mimebundle, params_html
 from .solver.products import combine_powers
 from .targets import Targets, as_targets
 
@@ -78,9 +86,11 @@ class WeightLearner(BaseEstimator):
     n_train_ : int, the number of samples that the weights were learned from
     """
 
+    __new__ = new_by_present_names
     about: ClassVar[About]
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
     learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
     certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m
@@ -90,7 +100,21 @@ class WeightLearner(BaseEstimator):
     tol: float  # of learners that have these two
     max_iter: int
 
+    def __init__(self) -> None:
+        """Without parameters, unless a learner has some."""
+
     # ------------------------------------------------------------------ what users call
+    def set_params(self, **params: Any) -> "WeightLearner":
+        """Set parameters, as in scikit-learn.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        refuse_old_names(type(self), params)
+        super().set_params(**params)
+        return self
+
     def fit(self, kernels: Any, y: Any = None, *, task: str = "auto") -> "WeightLearner":
         """Learn the weights.
 
@@ -112,12 +136,15 @@ class WeightLearner(BaseEstimator):
         Parameters
         ----------
         kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
-            A dict is taken by its names if the kernels had names in ``fit``.
+            Kernels that have names, as in a dict, are found by these if they had names in ``fit``.
         """
+        return self.combine_rows(enumerate(np.moveaxis(self._new_stack(kernels), 2, 0)))
+
+    def _new_stack(self, kernels: Any) -> Array:
+        """The checked stack (n_samples, n_train, n_kernels) between new and training samples."""
         check_is_fitted(self, "kernel_weights_")
-        if isinstance(kernels, Mapping) and self._is_named:
-            kernels = self._by_name(kernels)
-        stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
+        stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
+        stack = np.asarray(match_stack(stack, self.view_names_ if self._is_named else None))
         stack = stack[:, :, None] if stack.ndim == 2 else stack
         m = self.kernel_weights_.size
         if stack.ndim != 3 or stack.shape[1:] != (self.n_train_, m):
@@ -125,7 +152,7 @@ class WeightLearner(BaseEstimator):
                 "kernels must be between any samples and those of fit, shape "
                 f"(n_samples, n_train={self.n_train_}, n_kernels={m}); got shape {stack.shape}."
             )
-        return self.combine_rows(enumerate(np.moveaxis(stack, 2, 0)))
+        return stack
 
     def fit_combine(self, kernels: Any, y: Any = None, *, task: str = "auto") -> Array:
         """Learn the weights; the learned kernel of the training samples, (n, n)."""
@@ -133,17 +160,9 @@ class WeightLearner(BaseEstimator):
 
     def _fit_kernels(self, kernels: Any, y: Any, task: str) -> Array:
         """Learn from what a user calls kernels and y; the stack (n_kernels, n, n)."""
-        names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
-        Ks = kernels_first(kernels)
+        Ks, names = kernels_first(kernels)
         self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
         return Ks
-
-    def _by_name(self, kernels: Mapping[Any, Any]) -> dict[str, Any]:
-        """The kernels in the order of fit."""
-        named = {str(name): K for name, K in kernels.items()}
-        if named.keys() != set(self.view_names_):
-            raise ValueError(f"kernels must have the names of fit, {self.view_names_}; got {list(named)}.")
-        return {name: named[name] for name in self.view_names_}
 
     # ------------------------------------------------------------------ what estimators call
     def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
@@ -291,20 +310,19 @@ class SumOrProductLearner(WeightLearner):
         return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
 
 
-def kernels_first(kernels: Any) -> Array:
-    """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict of matrices.
+def kernels_first(kernels: Any) -> tuple[Array, list[str] | None]:
+    """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict; and the names.
 
     Every kernel must be finite, symmetric, positive semidefinite and not constant.
     """
-    names = list(kernels) if isinstance(kernels, Mapping) else None
     _require_grams(kernels)
-    stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
-    return PrecomputedBank(names).fit_stack(stack)
+    stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
+    return PrecomputedBank().fit_stack(stack), names_of(stack)
 
 
 def _require_grams(kernels: Any) -> None:
     """Refuse what is most often given instead: a table of features, kernel functions, kernels first."""
-    table = "For a table of features put the learner into CombinedKernelClassifier(learner, kernels=[...])."
+    table = "For a table of features put the learner into CombinedKernelClassifier([...], learner)."
     members = list(kernels.values()) if isinstance(kernels, Mapping) else kernels
     members = members if isinstance(members, (list, tuple)) else [members]
     if any(isinstance(member, Kernel) for member in members):

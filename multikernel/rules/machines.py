@@ -6,7 +6,10 @@ from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, OneClassSVM
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
+from .._typing import Array
+from ..core.inputs import check_sample_weights
 from ..views import KernelBank
 
 _KINDS = {
@@ -45,6 +48,27 @@ def machine_for(task: str, machine: Any = None) -> Any:
     copied = clone(machine)
     use_precomputed(copied)
     return copied
+
+
+def fit_machine(machine: Any, K: Array, y: Array | None, weights: Array | None) -> Any:
+    """Fit a machine, with the weights of its samples where there are some."""
+    targets = () if y is None else (y,)
+    if weights is None:
+        return machine.fit(K, *targets)
+    inner = machine
+    while is_estimator(inner) and not has_fit_parameter(inner, "sample_weight"):
+        inner = inner.get_params(deep=False).get("estimator")  # a search hands them on
+    if inner is None:
+        raise TypeError(
+            f"sample_weight needs a machine that takes it, such as SVC or KernelRidge; {machine!r} does not. "
+            "Leave sample_weight out, or choose another machine."
+        )
+    return machine.fit(K, *targets, sample_weight=weights)
+
+
+def machine_weights(sample_weight: Any, n_samples: int) -> Array | None:
+    """Checked weights, None where there are none."""
+    return None if sample_weight is None else check_sample_weights(sample_weight, n_samples)
 
 
 def is_estimator(machine: Any) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, check_seed, smallest_eigenvalue
+from .._validation import check_choice, check_number, check_positive_integer, smallest_eigenvalue
 from ..clustering.solver import KernelKMeans
+from ..core.one_kernel import fixed_seed
 from ..core.stack.sums import GatedStack, kernel_scales, mean_diagonals, weighted_sum
 from ..core.svm.losses import Loss, SquaredError, SquaredHinge
 from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, WeightLearner
@@ -32,8 +33,9 @@ class GeneralMKL(SumOrProductLearner):
         product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
 
     J(K) is the value of the machine at its optimum, ½‖w‖² + C Σ ξ_i; of several classes or outputs the sum of
-    their machines', with one η for all. With one Gaussian for each feature (:func:`multikernel.per_feature`)
-    the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of feature j, and 0 where it is left out.
+    their machines', with one η for all. With one Gaussian for each feature
+    (:func:`multikernel.views.per_feature`) the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of
+    feature j, and 0 where it is left out.
 
     The sum is a convex problem. The product is not: where it ends depends on its start, which is
     η_m = 1 / (P u_m), u_m the median of −log(K_m / s_m) over pairs of samples, so that the kernel of two
@@ -72,11 +74,12 @@ class GeneralMKL(SumOrProductLearner):
     Features by the widths of one Gaussian each: the classes differ in the first two of four.
 
     >>> import numpy as np
-    >>> from multikernel import CombinedKernelClassifier, per_feature
+    >>> from multikernel import CombinedKernelClassifier
+    >>> from multikernel.views import per_feature
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5
     >>> learner = GeneralMKL(combination="product")
-    >>> model = CombinedKernelClassifier(learner, kernels=per_feature(4)).fit(X, y)
+    >>> model = CombinedKernelClassifier(per_feature(4), learner).fit(X, y)
     >>> model.kernel_weights_.round(1)
     array([1.2, 1.1, 0. , 0. ])
     """
@@ -95,8 +98,8 @@ class GeneralMKL(SumOrProductLearner):
     penalty: str = "l1"
     reg: float = 1.0
     epsilon: float = 0.1
-    tol: float = 1e-4
-    max_iter: int = 500
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("combination", self.combination, COMBINATIONS)
@@ -143,7 +146,7 @@ class FunctionalForm(WeightLearner):
 
     Parameters
     ----------
-    form : {"product", "difference", "absolute"}
+    method : {"product", "difference", "absolute"}
         "product" needs no classes.
     tau : float >= 0
 
@@ -176,25 +179,25 @@ class FunctionalForm(WeightLearner):
         reference="de Diego, Moguerza & Muñoz 2004",
     )
 
-    form: str = "product"
+    method: str = "product"
     tau: float = 0.5
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("form", self.form, FORMS)
+        check_choice("method", self.method, FORMS)
         check_number("tau", self.tau, at_least=0.0)
         if len(Ks) != 2:
             raise ValueError(
                 f"FunctionalForm combines two kernels; got {len(Ks)}. Choose two, or add kernels up first."
             )
-        if self.form != "product" and targets.task != "classes":
+        if self.method != "product" and targets.task != "classes":
             raise ValueError(
-                f"FunctionalForm(form={self.form!r}) learns from classes; got {targets.task}. "
-                "Use form='product'."
+                f"FunctionalForm(method={self.method!r}) learns from classes; got {targets.task}. "
+                "Use method='product'."
             )
         self.kernel_weights_ = 0.5 / kernel_scales(Ks, self.view_names_)
         left, right = (w * K.astype(float) for w, K in zip(self.kernel_weights_, Ks, strict=True))
         self._difference = 2.0 * (left - right)
-        self._labels = targets.ideal if self.form != "product" else None
+        self._labels = targets.ideal if self.method != "product" else None
         self.shift_ = 0.0
         if self._labels is not None:
             self.shift_ = max(0.0, -smallest_eigenvalue(self.combine_training(Ks)))
@@ -204,7 +207,7 @@ class FunctionalForm(WeightLearner):
         """The kernel of the training samples, of which the classes are known."""
         K = self.combine_rows(enumerate(Ks))
         if self._labels is not None:
-            part = np.abs(self._difference) if self.form == "absolute" else self._difference
+            part = np.abs(self._difference) if self.method == "absolute" else self._difference
             K += self.tau * (self._labels @ self._labels.T) * part
             K[np.diag_indices(len(K))] += self.shift_
         return K
@@ -213,7 +216,7 @@ class FunctionalForm(WeightLearner):
         """The kernel between samples of unknown class and the training samples."""
         parts = [np.multiply(K, self.kernel_weights_[m], dtype=np.float64) for m, K in kernels]
         K = parts[0] + parts[1]
-        if self.form == "product":
+        if self.method == "product":
             K += (2.0 * self.tau / len(self._difference)) * (parts[0] - parts[1]) @ self._difference
         return K
 
@@ -224,7 +227,7 @@ class LocalLearner(WeightLearner):
     certificate = "stationarity"
     is_linear = False
     C: float
-    random_state: int
+    random_state: Any
 
     def _prepare(self, Ks: Array) -> Array:
         """Note the scales s_m; the mean kernel (1/P) Σ K_m / s_m of the training samples."""
@@ -236,7 +239,7 @@ class LocalLearner(WeightLearner):
         k = check_positive_integer("n_clusters", n_clusters)
         if k > len(mean):
             raise ValueError(f"n_clusters must be at most the number of samples, {len(mean)}; got {k}.")
-        seed = check_seed("random_state", self.random_state)
+        seed = fixed_seed(self.random_state)
         return KernelKMeans(mean[None], np.ones(1), k, learn=False).solve(seed=seed).labels
 
     def _descend(self, Ks: Array, targets: Targets, groups: Groups) -> ProjectedResult:
@@ -249,6 +252,32 @@ class LocalLearner(WeightLearner):
     def _weights_at(self, similarities: Array) -> Array:
         """η (n_samples, P) from the mean kernel between new and training samples."""
         raise NotImplementedError
+
+    def sample_kernel_weights(self, kernels: Any) -> Array:
+        """The weight η of each kernel at new samples.
+
+        Parameters
+        ----------
+        kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
+            As for ``combine``.
+
+        Returns
+        -------
+        weights : array of shape (n_samples, n_kernels)
+        """
+        return self.weights_of_rows(enumerate(np.moveaxis(self._new_stack(kernels), 2, 0)))
+
+    def weights_of_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The same from pairs of a number and its kernel (n_samples, n_train), one at a time."""
+        return self._weights_at(self._mean_rows(kernels))
+
+    def _mean_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The mean kernel between new and training samples."""
+        P, mean = self.kernel_weights_.size, np.zeros(0)
+        for m, K in kernels:
+            mean = mean if mean.size else np.zeros(K.shape)
+            mean += np.multiply(K, 1.0 / (P * self._scales[m]), dtype=np.float64)
+        return mean
 
     # ------------------------------------------------------------------ combination
     @property
@@ -265,9 +294,7 @@ class LocalLearner(WeightLearner):
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The kernel of new samples, whose weights are found first: all the kernels are held at once."""
         held = list(kernels)
-        mean = np.zeros(held[0][1].shape)
-        for m, K in held:
-            mean += np.multiply(K, 1.0 / (len(held) * self._scales[m]), dtype=np.float64)
+        mean = self._mean_rows(held)
         new = self._weights_at(mean) / self._scales
         total = np.zeros_like(mean)
         for m, K in held:
@@ -296,7 +323,8 @@ class ClusterWeights(LocalLearner):
     C : float > 0
     labels : array (n,), optional
         The cluster of each training sample, instead of k-means.
-    random_state : int, of the starts of k-means
+    random_state : int, RandomState or None, default=None
+        Of the starts of k-means; None is a fixed seed.
     tol : float, on ``dual_gap_``
     max_iter : int
 
@@ -337,7 +365,7 @@ class ClusterWeights(LocalLearner):
     n_clusters: int = 2
     C: float = 1.0
     labels: Any = None
-    random_state: int = 0
+    random_state: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
 
@@ -390,7 +418,8 @@ class InstanceWeights(LocalLearner):
     reg : float >= 0
     n_neighbors : int, how many training samples give a new one its weights
     n_clusters : int
-    random_state : int, of the starts of k-means
+    random_state : int, RandomState or None, default=None
+        Of the starts of k-means; None is a fixed seed.
     tol : float, on ``dual_gap_``
     max_iter : int
 
@@ -428,8 +457,8 @@ class InstanceWeights(LocalLearner):
     reg: float = 10.0
     n_neighbors: int = 5
     n_clusters: int = 1
-    random_state: int = 0
-    tol: float = 1e-2
+    random_state: Any = None
+    tol: float = 1e-3
     max_iter: int = 1000
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:

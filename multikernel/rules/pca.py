@@ -94,7 +94,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         From :mod:`multikernel.rules`; default ``MeanRule()``, which looks at no target.
     n_components : int
         How many components, at most the number of samples.
-    kernels, normalise
+    kernels, normalize
         As for :class:`CombinedKernelClassifier`.
     task : {"auto", "classes", "values", "nothing"}
         What y is, for the learner; "nothing" leaves it alone. "auto": values where y holds fractions or has
@@ -118,7 +118,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     >>> from multikernel import CombinedKernelPCA
     >>> from multikernel.rules import CenteredAlignment
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CombinedKernelPCA(CenteredAlignment()).fit(X, y)
+    >>> model = CombinedKernelPCA(learner=CenteredAlignment()).fit(X, y)
     >>> model.transform(X).shape, bool(model.explained_variance_ratio_.sum() > 0.5)
     ((150, 2), True)
     """
@@ -134,19 +134,19 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     learns_from = TASKS
     _default_learner = MeanRule
 
-    learner: Any = None
-    n_components: int = 2
     kernels: Any = "auto"
+    learner: Any = None
     _: KW_ONLY
+    n_components: int = 2
     task: str = "auto"
-    normalise: bool = True
+    normalize: bool = True
 
     def fit(self, X: Any, y: Any = None) -> "CombinedKernelPCA":
         """Learn the weights, then the components.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels, or values (n,) or (n, n_outputs), as the learner asks for
             The default learner ignores it.
         """

@@ -25,11 +25,11 @@ class BallRidge(WeightLearner):
     alpha: float
     center: Any
     radius: float
-    normalise: bool
+    normalize: bool
 
     def _value(self, Ks: Array, targets: Targets, degree: int = 1) -> RidgeValue:
         alpha = check_number("alpha", self.alpha, above=0.0)
-        scales = kernel_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
+        scales = kernel_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
         return RidgeValue(Ks, unit_ideal(targets), alpha, scales, degree)
 
     def _ball(self, m: int) -> PositiveBall:
@@ -63,7 +63,7 @@ class RidgeBall(BallRidge):
         η₀ ≥ 0; default 0.
     radius : float
         Λ > 0.
-    normalise : bool
+    normalize : bool
         Whether s_m = tr K_m / n, so that the scales of the kernels do not matter; else s_m = 1.
     tol : float
         Relative gap to reach.
@@ -96,9 +96,9 @@ class RidgeBall(BallRidge):
     _: KW_ONLY
     center: Any = None
     radius: float = 1.0
-    normalise: bool = True
-    tol: float = 1e-6
-    max_iter: int = 500
+    normalize: bool = True
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         ball, options = self._ball(len(Ks)), self._options()
@@ -120,7 +120,7 @@ class PolynomialRidge(BallRidge):
     ----------
     degree : int
         d ≥ 1; 1 is :class:`RidgeBall`.
-    alpha, center, radius, normalise
+    alpha, center, radius, normalize
         As for :class:`RidgeBall`.
     tol : float
         Stationarity to reach.
@@ -157,9 +157,9 @@ class PolynomialRidge(BallRidge):
     _: KW_ONLY
     center: Any = None
     radius: float = 1.0
-    normalise: bool = True
-    tol: float = 1e-6
-    max_iter: int = 500
+    normalize: bool = True
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         degree = check_positive_integer("degree", self.degree)

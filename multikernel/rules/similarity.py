@@ -193,8 +193,8 @@ class GradientAlignment(SumOrProductLearner):
 
     combination: str = "sum"
     centered: bool = False
-    tol: float = 1e-5
-    max_iter: int = 1000
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("combination", self.combination, COMBINATIONS)
@@ -275,7 +275,7 @@ class IdealDistance(WeightLearner):
 
     Parameters
     ----------
-    normalise : bool
+    normalize : bool
         False: s_m = 1, and TT' of values in their own units.
 
     Attributes
@@ -302,12 +302,12 @@ class IdealDistance(WeightLearner):
         reference="He, Chang & Xie 2008",
     )
 
-    normalise: bool = True
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         T = unit_ideal(targets)
-        T = T if self.normalise else targets.ideal
-        scales = kernel_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
+        T = T if self.normalize else targets.ideal
+        scales = kernel_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
         table = align_stack(Ks, T)
         shares, value, gap = _nearest(replace(table, norms=table.norms / scales))
         status = Status.OPTIMAL if gap <= _CERTIFIED else Status.STALLED
@@ -341,7 +341,7 @@ class KLDivergence(WeightLearner):
 
     Parameters
     ----------
-    form : {"convex", "dc"}
+    method : {"convex", "dc"}
     reg : float > 0
         λ, beside kernels of mean diagonal 1.
     tol : float
@@ -375,22 +375,22 @@ class KLDivergence(WeightLearner):
         reference="Ying, Huang & Campbell 2009",
     )
 
-    form: str = "convex"
+    method: str = "convex"
     reg: float = 0.1
-    tol: float = 1e-5
-    max_iter: int = 100
+    tol: float = 1e-3
+    max_iter: int = 300
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
         """What ``dual_gap_`` certifies."""
-        return "stationarity" if self.form == "dc" else "optimality"
+        return "stationarity" if self.method == "dc" else "optimality"
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("form", self.form, FORMS)
+        check_choice("method", self.method, FORMS)
         reg, options = check_number("reg", self.reg, above=0.0), self._options()
         scales = kernel_scales(Ks, self.view_names_)
         divergence = GaussianDivergence(Ks, scales, unit_ideal(targets), reg)
-        found = minimise_divergence(divergence, options, towards=self.form == "convex")
+        found = minimise_divergence(divergence, options, towards=self.method == "convex")
         at, half = found.evaluation, 0.5 * targets.n
         history = [
             {"iteration": e["iteration"], "objective": e["objective"] - half, "gap": e["gap"]}

@@ -25,6 +25,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
+from ..core.kernel_checks import remembered
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
 from ..views.columns import Scaling, as_table
@@ -46,7 +47,7 @@ _TIE = 1e-12
 _FOLDS = 5
 _ALL_WHOLE = 2.0**53  # from here on, floating point has whole numbers only
 _REMEDY = (
-    "Lower n_neighbors or width, give probabilities in the order of classes_, or do without soft labels: "
+    "Lower n_neighbors, raise gamma, give probabilities in the order of classes_, or do without soft labels: "
     "MKLClassifier."
 )
 
@@ -76,7 +77,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        matrices (n, n), by name in a dict, or in a list or an array (n, n, m).
     C : float
         Penalty on margin violations.
     posterior : {"knn", "parzen"} or classifier with ``predict_proba``
@@ -89,9 +91,9 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     n_neighbors : int
         Of ``"knn"``, the sample itself included; no more than 2 m − 1, where m samples are of the smallest
         class, for it could not have a majority of more.
-    width : float or "auto"
-        s of the windows :math:`\exp(-\|x - z\|^2 / s^2)` of ``"parzen"``; ``"auto"`` is the mean distance to
-        the nearest other sample.
+    gamma : float or "auto", default="auto"
+        Of the windows :math:`\exp(-\gamma \|x - z\|^2)` of ``"parzen"``; ``"auto"`` is one over the square of
+        the mean distance to the nearest other sample.
     cv : int, splitter or None
         The folds of a classifier as ``posterior``, all classes in each training part; None means five,
         stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
@@ -159,7 +161,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import MKLClassifier, PosteriorSVC
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.soft_labels import PosteriorSVC
     >>> from multikernel.kernels import Polynomial
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[-2.0, 0.0], [2.0, 0.0]], 30, axis=0)
     >>> y = np.repeat(["left", "right"], 30)
@@ -191,7 +194,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     C: float = 1.0
     posterior: Any = "knn"
     n_neighbors: int = 9
-    width: Any = "auto"
+    gamma: Any = "auto"
     cv: Any = None
     norm: float = 1.0
     costs: Any = None
@@ -208,7 +211,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).
@@ -249,8 +252,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             )
         check_number("C", self.C, above=0.0)
         check_positive_integer("n_neighbors", self.n_neighbors)
-        if not (isinstance(self.width, str) and self.width == "auto"):
-            check_number('width, where it is not "auto",', self.width, above=0.0)
+        if not (isinstance(self.gamma, str) and self.gamma == "auto"):
+            check_number('gamma, where it is not "auto",', self.gamma, above=0.0)
         if isinstance(self.posterior, str):
             check_choice("posterior, where it is no classifier,", self.posterior, RULES)
         elif not given:
@@ -277,7 +280,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             distances = table_distances(samples.take(X), self._bank, Ks)
         n_classes = self.classes_.size
         if self.posterior == "parzen":
-            width = mean_nearest_distance(distances) if self.width == "auto" else self.width
+            width = mean_nearest_distance(distances) if self.gamma == "auto" else float(self.gamma) ** -0.5
             return parzen_posteriors(distances, codes, n_classes, width, counts)
         smallest = float(np.bincount(codes, counts).min())
         k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))
@@ -326,7 +329,9 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         else:
             names = [str(label) for label in self.classes_]
             loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
-        return Solved(self._learn(on_rows(Ks, rows), [loss]), rows, names)
+        part = on_rows(Ks, rows)
+        result = self._learn(part, [loss])
+        return Solved(result, rows, names, memories=remembered(part, [loss], result))
 
     def _prices(self, soft: "SoftLabels", weights: Array) -> Array:
         """C of each sample."""

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_numeric_table, warn_caller
+from .._validation import OldName, check_choice, check_number, check_numeric_table, warn_caller
 from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors
@@ -33,11 +33,11 @@ from .solver.separability import Tradeoff
 WIDTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 5.0, 10.0, 1e2, 1e3)  # σ², after the mean squared distance
 EIG_TOLS = (0.3, 0.1, 0.03, 0.01)
 KAPPAS = (1.25, 1.5, 2.0, 10.0, np.inf)
-METHODS = {"separability": ("closed",), "alignment": ("closed", "nnls"), "conformal": ("gradient", "eig")}
+SOLVERS = {"separability": ("closed",), "alignment": ("closed", "nnls"), "conformal": ("gradient", "eig")}
 CLASSIFIERS = ("knn", "svm", "kdda")
 _DEFAULT_EIG_TOL = {False: 0.01, True: 0.1}  # by whether the kernel is centred
 _CORES = 1 / 3
-_TABLE = ("width", "eig_tol", "n_components", "kappa", "alpha", "score")
+_TABLE = ("gamma", "eig_tol", "n_components", "kappa", "reg", "score")
 
 SPECTRAL = About(
     family="one kernel",
@@ -82,7 +82,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     heart, new thyroid, iris; ``python -m studies yeung2006 --table fresh``) it was worse than the plain
     Gaussian, by 1 neighbour / 3 neighbours / a support vector machine with C = 100: by 2.0 / 2.6 / 3.9 points
     with the defaults, where leave-one-out chooses the width as was published; by 1.5 / 1.6 / 1.5 with
-    ``width="mean"``; by 0.6 / 0.3 / 0.9 with ``alpha=("relative", 1.5)`` too; and by 12.3 / 11.6 / 7.7 with
+    ``gamma="mean"``; by 0.6 / 0.3 / 0.9 with ``reg=("relative", 1.5)`` too; and by 12.3 / 11.6 / 7.7 with
     all eigenvectors. The default `eig_tol`, and the factor 1.5, were chosen after looking at the test
     accuracy on wine, monks-3, ionosphere and wdbc: what is reported for those is flattered by that. Compare
     with the plain kernel (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
@@ -90,16 +90,19 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Parameters
     ----------
     kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
-        "gaussian": :math:`\exp(-\|x - z\|^2 / \sigma^2)`. Another kernel is taken as it is, unless a View
+        "gaussian": :math:`\exp(-\gamma \|x - z\|^2)`. Another kernel is taken as it is, unless a View
         or KernelBank says ``normalize``; for its columns see `standardize`. Precomputed: the
         rows of X and of X_unlabeled hold the similarities to all n points, labelled first: X is
         (n_labelled, n), at predict (n_samples, n).
-    width : "loo", "mean" or float
-        :math:`\sigma^2` of ``kernels="gaussian"``: chosen by leave-one-out from the mean squared distance,
-        :math:`10^{-4}, \dots, 10^{-1}`, 1, 5, 10, 100, 1000; the mean squared distance itself, which is ten
-        times faster, and better on the sets named above; or a number.
-    alpha : float or ("relative", kappa)
-        The price :math:`\alpha` of scatter within the classes; infinity is allowed. There is a maximum only
+    gamma : "loo", "mean" or float, default="loo"
+        :math:`\gamma` of ``kernels="gaussian"``.
+
+        - "loo": chosen by leave-one-out, :math:`1/\gamma` from the mean squared distance,
+          :math:`10^{-4}, \dots, 10^{-1}`, 1, 5, 10, 100 and 1000.
+        - "mean": one over the mean squared distance, which is ten times faster, and better on the sets named
+          above.
+    reg : float or ("relative", kappa), default=1e4
+        The weight :math:`\alpha` of scatter within the classes; infinity is allowed. There is a maximum only
         above :math:`\alpha^* = \max_r f_r / g_r`: a smaller one is refused; where there are kernels to choose
         from, those without a maximum are passed over, with a warning. Relative is
         :math:`\kappa \alpha^*` with :math:`\kappa > 1`; "loo" chooses :math:`\kappa` from 1.25, 1.5, 2, 10
@@ -107,7 +110,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         four digits. To maximise the ratio of the scatters instead (fractional programming) is no way out: its
         iteration sets :math:`\alpha` to a ratio that is never above :math:`\alpha^*`, where there is no
         maximum, or the one of the single eigenvector with the largest :math:`f_r / g_r`.
-    criterion : {"separability", "alignment", "conformal"}
+    method : {"separability", "alignment", "conformal"}, default="separability"
         "alignment": weights :math:`\mu_r^2` that align the kernel with the classes, scaled to the trace of K;
         the target is 1 within a class and :math:`-1/(k-1)` between two of k classes, which for two classes is
         :math:`yy'`. "conformal": not the spectrum is learned but a factor, :math:`q(x) q(z) k(x, z)`, as by
@@ -126,7 +129,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         Eigenvectors are kept whose eigenvalue is above this share of the largest. This matters:
         :math:`w` does not enter :math:`\mu`, so that eigenvectors of noise weigh like the others. None is
         0.01, or 0.1 if centred; "loo" chooses from 0.3, 0.1, 0.03 and 0.01 by leave-one-out.
-    method : str or None
+    solver : str or None, default=None
         Of alignment, "closed" (default; best where the labelled rows of the eigenvectors are orthonormal) or
         "nnls" (best as they are); of conformal kernels, "gradient" (default) or "eig".
     standardize : bool or "auto"
@@ -145,11 +148,11 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     transduction_ : array (n_unlabelled,), the classes of the unlabelled points
     classes_ : array (n_classes,)
     classifier_ : the classifier, fitted on the learned kernel of the labelled points
-    alpha_, alpha_star_ : float, :math:`\alpha` used and :math:`\alpha^*` (separability)
-    width_ : float, :math:`\sigma^2` used or chosen; NaN for a kernel that is given
+    reg_, reg_star_ : float, :math:`\alpha` used and :math:`\alpha^*` (separability)
+    gamma_ : float, :math:`\gamma` used or chosen; NaN for a kernel that is given
     eig_tol_ : float, used or chosen; not for conformal kernels
-    loo_scores_ : DataFrame, one row for each kernel tried: ``width``, ``eig_tol``, ``n_components``,
-        ``kappa``, ``alpha`` and the ``score``; without rows where there was nothing to choose
+    loo_scores_ : DataFrame, one row for each kernel tried: ``gamma``, ``eig_tol``, ``n_components``,
+        ``kappa``, ``reg`` and the ``score``; without rows where there was nothing to choose
     objective_ : float, the maximum above (:math:`-\sum_r \mu_r^2 g_r` for infinite :math:`\alpha`), the
         alignment on the labelled points, or the separability of a conformal kernel
     separability_ : float, :math:`\mathrm{tr}\, S_b / \mathrm{tr}\, S_w`; not for conformal kernels
@@ -200,28 +203,31 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from multikernel import SpectralKernelClassifier
+    >>> from multikernel.spectral import SpectralKernelClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SpectralKernelClassifier().fit(X[::5], y[::5], X_unlabeled=X[1::5])
     >>> round(float((model.transduction_ == y[1::5]).mean()), 2), round(model.score(X[2::5], y[2::5]), 2)
     (0.89, 0.97)
-    >>> model.spectral_weights_[:3].round(1).tolist(), round(model.width_, 1)
-    ([15.5, 3.1, 2.1], 26.4)
+    >>> model.spectral_weights_[:3].round(1).tolist(), round(model.gamma_, 3)
+    ([15.5, 3.1, 2.1], 0.038)
     """
 
     about = SPECTRAL
+    width_ = OldName("gamma_", "1 / width_")
+    alpha_ = OldName("reg_")
+    alpha_star_ = OldName("reg_star_")
 
     kernels: Any = "gaussian"
     _: KW_ONLY
-    width: Any = "loo"
-    alpha: Any = 1e4
-    criterion: str = "separability"
+    method: str = "separability"
+    gamma: Any = "loo"
+    reg: Any = 1e4
     classifier: Any = "knn"
     n_neighbors: int = 1
     C: float = 100.0
     center: bool = False
     eig_tol: Any = None
-    method: str | None = None
+    solver: str | None = None
     standardize: Any = "auto"
     random_state: Any = None
 
@@ -259,10 +265,10 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         center = check_flag("center", self.center)
         self._standardized()
         return Grid(
-            criterion=self.criterion,
-            method=as_method(self.method, self.criterion),
+            criterion=self.method,
+            method=as_solver(self.solver, self.method),
             eig_tols=as_eig_tols(self.eig_tol, center),
-            tradeoffs=as_tradeoffs(self.alpha)[: None if self.criterion == "separability" else 1],
+            tradeoffs=as_tradeoffs(self.reg)[: None if self.method == "separability" else 1],
             center=center,
             cores=choose_cores(_CORES, n_labelled, seed),
             n_neighbors=check_n_neighbors(self.n_neighbors, n_labelled),
@@ -303,7 +309,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         """The learned kernels to choose from, those of all widths."""
         widths: tuple[float, ...] = (np.nan,)
         if self._is_gaussian:
-            widths = gaussian_widths(self.width, points, self._standardized())
+            widths = gaussian_widths(self.gamma, points, self._standardized())
         judged = len(widths) * grid.size > 1
         for width, K in self._grams(points, widths):
             for found in learn_candidates(K, codes, grid, judged=judged):
@@ -325,10 +331,10 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     def _store(self, best: Candidate, table: list[dict[str, float]]) -> None:
         self._model = best.model
-        self.width_ = float(self._width)
+        self.gamma_ = 1.0 / float(self._width)
         self.eigenvalues_ = self._model.spectrum.values
         self.eigenvectors_ = self._model.spectrum.vectors
-        self.loo_scores_ = pd.DataFrame(table if len(table) > 1 else [], columns=list(_TABLE))
+        self.loo_scores_ = scores_frame(table if len(table) > 1 else [])
         if isinstance(self._model, SpectralModel):
             self._store_spectrum(self._model, best.settings["eig_tol"])
         else:
@@ -343,10 +349,10 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         self.spectral_weights_ = learned.weights
         self.objective_ = learned.objective
         self.separability_ = learned.separability
-        if self.criterion == "separability":
-            self.alpha_, self.alpha_star_ = learned.alpha, learned.alpha_star
+        if self.method == "separability":
+            self.reg_, self.reg_star_ = learned.alpha, learned.alpha_star
             warn_of_held(learned)
-            warn_of_small_alpha(self._n_passed_over, len(self.loo_scores_))
+            warn_of_small_reg(self._n_passed_over, len(self.loo_scores_))
 
     @property
     def kernel_(self) -> Array:
@@ -403,7 +409,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
 
 # ------------------------------------------------------------------ parameters and their candidates
-def as_tradeoffs(alpha: Any) -> tuple[Tradeoff, ...]:
+def as_tradeoffs(reg: Any) -> tuple[Tradeoff, ...]:
     """The α to choose from.
 
     Examples
@@ -411,14 +417,14 @@ def as_tradeoffs(alpha: Any) -> tuple[Tradeoff, ...]:
     >>> as_tradeoffs(("relative", 1.5))
     (Tradeoff(value=1.5, relative=True),)
     """
-    if not isinstance(alpha, tuple | list):
-        return (Tradeoff(_positive_or_infinite("alpha", alpha, above=0.0)),)
-    if len(alpha) != 2 or not isinstance(alpha[0], str) or alpha[0] != "relative":
-        raise ValueError(f'alpha must be a positive number or ("relative", kappa); got {alpha!r}.')
-    if isinstance(alpha[1], str):
-        check_choice('kappa in alpha=("relative", kappa), where it is not a number,', alpha[1], ("loo",))
+    if not isinstance(reg, tuple | list):
+        return (Tradeoff(_positive_or_infinite("reg", reg, above=0.0)),)
+    if len(reg) != 2 or not isinstance(reg[0], str) or reg[0] != "relative":
+        raise ValueError(f'reg must be a positive number or ("relative", kappa); got {reg!r}.')
+    if isinstance(reg[1], str):
+        check_choice('kappa in reg=("relative", kappa), where it is not a number,', reg[1], ("loo",))
         return tuple(Tradeoff(kappa, relative=True) for kappa in KAPPAS)
-    kappa = _positive_or_infinite('kappa in alpha=("relative", kappa)', alpha[1], above=1.0)
+    kappa = _positive_or_infinite('kappa in reg=("relative", kappa)', reg[1], above=1.0)
     return (Tradeoff(kappa, relative=True),)
 
 
@@ -444,12 +450,23 @@ def as_eig_tols(eig_tol: Any, center: bool) -> tuple[float, ...]:
     return (check_number("eig_tol", eig_tol, at_least=0.0),)
 
 
-def as_method(method: Any, criterion: str) -> str:
-    """How the criterion is met; None is its first method."""
-    check_choice("criterion", criterion, tuple(METHODS))
-    if method is None:
-        return METHODS[criterion][0]
-    return check_choice(f"method of criterion={criterion!r}", method, METHODS[criterion])
+def as_solver(solver: Any, method: str) -> str:
+    """The solver of a method; None is its first one."""
+    if method in sum(SOLVERS.values(), ()):
+        raise ValueError(
+            f"method must be one of {', '.join(map(repr, SOLVERS))}; got {method!r}, which is a solver. Use "
+            f"solver={method!r}."
+        )
+    check_choice("method", method, tuple(SOLVERS))
+    if solver is None:
+        return SOLVERS[method][0]
+    return check_choice(f"solver of method={method!r}", solver, SOLVERS[method])
+
+
+def scores_frame(rows: list[dict[str, float]]) -> pd.DataFrame:
+    """One row for each kernel tried, the width as γ."""
+    named = [{**row, "gamma": 1.0 / row["width"], "reg": row.get("alpha", np.nan)} for row in rows]
+    return pd.DataFrame(named, columns=list(_TABLE))
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -490,24 +507,24 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
     return clone(classifier)
 
 
-def gaussian_widths(width: Any, points: Any, standardize: bool) -> tuple[float, ...]:
-    """σ² to choose from, or the one to take.
+def gaussian_widths(gamma: Any, points: Any, standardize: bool) -> tuple[float, ...]:
+    """1/γ to choose from, or the one to take.
 
     Parameters
     ----------
-    width : "loo", "mean" or float
+    gamma : "loo", "mean" or float
     points : array, sparse matrix or DataFrame (n, d)
     standardize : bool
         Whether columns are brought to standard deviation 1 before, as the kernel will see them.
     """
-    if not isinstance(width, str):
-        return (check_number("width", width, above=0.0),)
-    check_choice("width, where it is not a number,", width, ("loo", "mean"))
+    if not isinstance(gamma, str):
+        return (1.0 / check_number("gamma", gamma, above=0.0),)
+    check_choice("gamma, where it is not a number,", gamma, ("loo", "mean"))
     table = check_numeric_table(points)
     if standardize:
         table = Scaling.fit(table).apply(table, "X")
     square = _mean_sq_distance(table) or 1.0  # where all points agree, which the kernel's check will tell
-    return (square,) if width == "mean" else (square, *WIDTHS)
+    return (square,) if gamma == "mean" else (square, *WIDTHS)
 
 
 def _mean_sq_distance(table: Any) -> float:
@@ -535,16 +552,16 @@ def warn_of_held(learned: SpectralWeights) -> None:
     held = "and all have equal weights" if n_held == n_kept else "and are held at 1000 times the others"
     warn_caller(
         f"{n_held} of {n_kept} eigenvectors hardly vary within the classes of the labelled points: their "
-        f"weights have no maximiser at alpha={learned.alpha:g} (alpha* = {learned.alpha_star:.3g}), {held}. "
-        "Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
+        f"weights have no maximiser at reg={learned.alpha:g} (the least is {learned.alpha_star:.3g}), "
+        f"{held}. Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
     )
 
 
-def warn_of_small_alpha(n_passed_over: int, n_kernels: int) -> None:
-    """Kernels that the given alpha has no maximum for were no candidates."""
+def warn_of_small_reg(n_passed_over: int, n_kernels: int) -> None:
+    """Kernels that the given reg has no maximum for were no candidates."""
     if n_passed_over:
         warn_caller(
-            f"alpha is too small for {n_passed_over} of the {n_kernels} kernels to choose from, which were "
-            'passed over (NaN in loo_scores_). Give a larger alpha, or one relative to alpha*: ("relative", '
-            "1.5)."
+            f"reg is too small for {n_passed_over} of the {n_kernels} kernels to choose from, which were "
+            "passed over (NaN in loo_scores_). Give a larger reg, or one relative to the least: "
+            '("relative", 1.5).'
         )

@@ -53,7 +53,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     cores : float, int or array of int
         Which training points are cores: a share of them above 0 and up to 1, or a number of them, drawn at
         random; or their positions.
-    method : {"gradient", "eig"}
+    solver : {"gradient", "eig"}
         The published algorithm: some small steps from :math:`a = (1, 0, \dots)`, where :math:`k = k_0`, which
         end well before the maximum; or the maximum itself, a generalised eigenvector. The maximum separates
         the *training* points best, and with many cores it overfits.
@@ -99,7 +99,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
-    >>> from multikernel import ConformalKernel
+    >>> from multikernel.spectral import ConformalKernel
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), ConformalKernel(), SVC(kernel="precomputed"))
     >>> round(model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
@@ -114,7 +114,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     kernels: Any = "gaussian"
     _: KW_ONLY
     cores: Any = 1 / 3
-    method: str = "gradient"
+    solver: str = "gradient"
     n_steps: int = 200
     step: float = 0.01
     random_state: Any = None
@@ -138,7 +138,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         self.cores_ = choose_cores(self.cores, codes.size, fixed_seed(self.random_state))
         K0 = self._fit_gram(X)
         K1 = np.column_stack([np.ones(codes.size), K0[:, self.cores_]])
-        result = learn_conformal(K0, K1, codes, method=self.method, n_steps=self.n_steps, step=self.step)
+        result = learn_conformal(K0, K1, codes, method=self.solver, n_steps=self.n_steps, step=self.step)
         self.coefficients_ = result.coefficients
         self.objective_ = result.value
         self.history_ = [{"objective": float(value)} for value in result.history]

@@ -87,7 +87,7 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from multikernel import KDDAClassifier
+    >>> from multikernel.spectral import KDDAClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), KDDAClassifier()).fit(X[::2], y[::2])
     >>> model.transform(X[1::2]).shape, round(model.score(X[1::2], y[1::2]), 2)

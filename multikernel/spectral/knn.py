@@ -113,7 +113,7 @@ class KernelKNNClassifier(NeighbourVote):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import KernelKNNClassifier
+    >>> from multikernel.spectral import KernelKNNClassifier
     >>> from multikernel.kernels import Polynomial
     >>> X, y = load_iris(return_X_y=True)
     >>> model = KernelKNNClassifier(Polynomial(degree=2), n_neighbors=3).fit(X[::2], y[::2])

@@ -13,11 +13,18 @@ from .._typing import Array
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..core.about import About
 from ..core.alignment import learn_alignment, spectral_alignment
+from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.fitted import DualKernels, FittedKernels
-from ..core.inputs import check_matrix_C, check_trace, encode_labels, require_two_classes
-from ..core.optim.loop import Options, Progress, Status
+from ..core.inputs import (
+    check_matrix_C,
+    check_sample_weights,
+    check_trace,
+    encode_labels,
+    require_two_classes,
+)
+from ..core.optim.loop import Options, Status
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
 from ..views import available_memory, make_bank
@@ -65,11 +72,11 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         Precomputed: X is (n_labelled, n, n_kernels) and X_unlabeled (n_unlabelled, n, n_kernels), where n
         counts all points, the labelled first: the rows of one stack over all points.
-    criterion : {"hard", "soft1", "soft2", "alignment"}
+    method : {"hard", "soft1", "soft2", "alignment"}
         The hard margin (:math:`C = \infty`), the 1-norm soft margin (:math:`\tau = 0`), the 2-norm soft
         margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
         labels, followed by a 1-norm soft margin machine.
-    weights : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}
         Nonnegative weights; weights of any sign that keep the matrix positive semidefinite on all points;
         or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel.
     C : float or "learn"
@@ -141,10 +148,10 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import TransductiveMKLClassifier
+    >>> from multikernel.transductive import TransductiveMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", criterion="soft2")
+    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", method="soft2")
     >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
     >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-8)
     (True, True)
@@ -156,18 +163,20 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    criterion: str = "soft1"
-    weights: str = "nonnegative"
+    method: str = "soft1"
+    weight_set: str = "nonnegative"
     C: Any = 1.0
     trace: float | None = None
     n_components: int | None = 20
-    tol: float = 1e-8
-    max_iter: int = 100
+    tol: float = 1e-3
+    max_iter: int = 300
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 
     # ------------------------------------------------------------------ fit
-    def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> "TransductiveMKLClassifier":
+    def fit(
+        self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None
+    ) -> "TransductiveMKLClassifier":
         """Learn the kernel matrix, the machine, and the classes of the unlabelled points.
 
         Parameters
@@ -176,33 +185,52 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         y : array (n_labelled,) of labels
         X_unlabeled : like X, (n_unlabelled, d), optional
             The points to classify. Weights of any sign need them.
+        sample_weight : array-like of shape (n_labelled,), default=None
+            Positive; multiplies C of each labelled point. Not with ``method="hard"`` and not with
+            ``C="learn"``, which have no C.
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
         X_unlabeled = validate_unlabelled(self, X, y, X_unlabeled)
-        if X_unlabeled is None and self.weights == "free":
+        if X_unlabeled is None and self.weight_set == "free":
             raise ValueError(
-                'weights="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
+                'weight_set="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
                 "any sign are only right for points that took part. Without such points use "
-                'weights="nonnegative".'
+                'weight_set="nonnegative".'
             )
         self.classes_, codes = encode_labels(self, X, y)
+        prices = self._prices(sample_weight, codes)
         require_two_classes(self.classes_, codes)
         if X_unlabeled is None:
             warn_of_a_label(self.classes_)
         with rows_explained(codes.size, X_unlabeled):
             Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
-        self._learn(Ks, codes)
+        self._learn(Ks, codes, prices)
         return self
 
+    def _prices(self, sample_weight: Any, codes: Array) -> Array:
+        """C of each labelled point relative to the parameter C."""
+        prices = check_sample_weights(sample_weight, codes.size)
+        if (prices != 1.0).any() and (self.method == "hard" or isinstance(self.C, str)):
+            raise ValueError(
+                f"sample_weight multiplies C, and method={self.method!r} with C={self.C!r} has none that is "
+                'given. Use method="soft1" or "soft2" with a number, or leave sample_weight out.'
+            )
+        if not (prices > 0.0).all():
+            raise ValueError(
+                f"sample_weight must be positive; that of row {np.flatnonzero(prices <= 0.0)[0]} is 0. Leave "
+                "such rows out, or pass them as X_unlabeled."
+            )
+        return prices
+
     def _check_parameters(self) -> None:
-        check_choice("criterion", self.criterion, CRITERIA)
-        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("method", self.method, CRITERIA)
+        check_choice("weight_set", self.weight_set, WEIGHTS)
         self._check_numerics()
         if self.n_components is not None:
             check_positive_integer("n_components", self.n_components)
         check_trace(self.trace)
-        check_matrix_C(self.C, self.criterion)
+        check_matrix_C(self.C, self.method)
 
     def _fit_kernels(self, points: Any) -> Array:
         """The stack (m, n, n) over all points, every matrix checked whole."""
@@ -219,20 +247,20 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     def _require_memory(self, Ks: Array) -> None:
         """What the stack itself takes has been asked for by the bank."""
         needed, available = _MORE_STACKS * Ks.nbytes, available_memory()
-        if self.weights == "free" and available is not None and needed > available:
+        if self.weight_set == "free" and available is not None and needed > available:
             raise ValueError(
-                f'weights="free" on {Ks.shape[1]} points and {len(Ks)} kernels needs about '
+                f'weight_set="free" on {Ks.shape[1]} points and {len(Ks)} kernels needs about '
                 f"{needed / 2**30:.1f} GiB more; {available / 2**30:.1f} GiB are available. Use fewer "
-                'unlabelled points or kernels, or weights="nonnegative".'
+                'unlabelled points or kernels, or weight_set="nonnegative".'
             )
 
-    def _learn(self, Ks: Array, codes: Array) -> None:
+    def _learn(self, Ks: Array, codes: Array, prices: Array) -> None:
         n = Ks.shape[1]
         learned = isinstance(self.C, str)
         traces = np.array([np.trace(K) for K in Ks])
         self.trace_ = float(traces.sum() + n * learned) if self.trace is None else float(self.trace)
         members = Ks
-        if self.weights != "spectral":
+        if self.weight_set != "spectral":
             warn_of_dependence(Ks, self.view_names_, learned)
         else:
             self._mean_weights = n / traces / len(Ks)
@@ -240,8 +268,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
             self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
             members = self.eigenvectors_
         problems = binary_problems(codes, self.classes_, "ovr")
-        solve = by_alignment if self.criterion == "alignment" else by_margin
-        results = [solve(self, members, problem.signs[0], problem.names[0]) for problem in problems]
+        solve = by_alignment if self.method == "alignment" else by_margin
+        results = [solve(self, members, problem.signs[0], prices, problem.names[0]) for problem in problems]
         self._store(Ks, results, n)
 
     # ------------------------------------------------------------------ store
@@ -277,12 +305,12 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         self._warn_unless_converged()
 
     def _weight_names(self) -> list[str]:
-        if self.weights == "spectral":
+        if self.weight_set == "spectral":
             return [f"eigenvector {i + 1}" for i in range(self.eigenvalues_.size)]
         return self.view_names_
 
     def _price(self, result: MatrixResult) -> float:
-        if self.criterion == "hard":
+        if self.method == "hard":
             return np.inf
         if isinstance(self.C, str):
             return 1.0 / result.ridge if result.ridge > 0.0 else np.inf
@@ -290,7 +318,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     def _matrix(self, Ks: Array, weights: Array) -> Array:
         """The learned matrix over all points, exactly symmetric."""
-        if self.weights == "spectral":
+        if self.weight_set == "spectral":
             K = (self.eigenvectors_ * weights) @ self.eigenvectors_.T
         else:
             K = np.tensordot(weights, Ks, 1)
@@ -300,7 +328,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         """What predictions need: a row of kernel weights and of coefficients for each machine."""
         every = np.zeros((len(duals), n))
         every[:, : duals.shape[1]] = duals
-        if self.weights == "spectral":
+        if self.weight_set == "spectral":
             V = self.eigenvectors_
             coordinates = (every @ V) * learned / self.eigenvalues_
             coefficients = coordinates @ V.T
@@ -308,8 +336,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         else:
             coefficients = every
             self.machine_weights_ = learned
-        self._extends = self.weights == "nonnegative" or (
-            self.weights == "free" and bool((learned >= 0.0).all())
+        self._extends = self.weight_set == "nonnegative" or (
+            self.weight_set == "free" and bool((learned >= 0.0).all())
         )
         kept = np.flatnonzero(coefficients.any(axis=0)) if self._extends else np.arange(n)
         kept = kept if kept.size else np.array([0])
@@ -345,9 +373,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
             ``weight``, for spectral weights ``eigenvalue`` too; with several machines ``weight[class]``.
         """
         check_is_fitted(self)
-        kind = "eigenvector" if self.weights == "spectral" else "view"
+        kind = "eigenvector" if self.weight_set == "spectral" else "view"
         frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.weight_names_, name=kind))
-        if self.weights == "spectral":
+        if self.weight_set == "spectral":
             frame["eigenvalue"] = self.eigenvalues_
         if len(self._learned) > 1:
             for name, weights in zip(self.machine_names_, self._learned, strict=True):
@@ -358,26 +386,27 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 # ------------------------------------------------------------------ one binary problem
 def _options(model: Any, name: str) -> Options:
     label = "" if model.classes_.size == 2 else f"{name}: "
-    progress = Progress(label, model.verbose, model.callback)
+    progress = progress_of(model, label)
     return Options(tol=model.tol, max_iter=model.max_iter, callback=progress)
 
 
-def _loss(model: Any, signs: Array) -> Loss:
-    if model.criterion == "hard" or isinstance(model.C, str):
+def _loss(model: Any, signs: Array, prices: Array) -> Loss:
+    if model.method == "hard" or isinstance(model.C, str):
         return HardMargin(signs)
-    return SquaredHinge(signs, model.C) if model.criterion == "soft2" else Hinge(signs, model.C)
+    C = model.C if (prices == 1.0).all() else model.C * prices
+    return SquaredHinge(signs, C) if model.method == "soft2" else Hinge(signs, C)
 
 
-def by_margin(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+def by_margin(model: Any, members: Array, signs: Array, prices: Array, name: str) -> MatrixResult:
     """The matrix of best margin and its machine."""
     learn_ridge = isinstance(model.C, str)
-    problem = MatrixProblem(members, _loss(model, signs), model.weights, model.trace_, learn_ridge)
+    problem = MatrixProblem(members, _loss(model, signs, prices), model.weight_set, model.trace_, learn_ridge)
     result = learn_kernel_matrix(problem, _options(model, name))
     if result.status == Status.INSEPARABLE:
         raise ValueError(
-            'criterion="hard" needs separable classes; no matrix of this family separates '
+            'method="hard" needs separable classes; no matrix of this family separates '
             f"{_opponents(model, name)} by a margin that floating point can tell from zero. Use "
-            'criterion="soft1" or "soft2", or richer kernels.'
+            'method="soft1" or "soft2", or richer kernels.'
         )
     return result
 
@@ -388,16 +417,16 @@ def _opponents(model: Any, name: str) -> str:
     return " from ".join(repr(label) for label in model.classes_.tolist()[::-1])
 
 
-def by_alignment(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+def by_alignment(model: Any, members: Array, signs: Array, prices: Array, name: str) -> MatrixResult:
     """Weights by alignment, then a machine with the matrix that they give."""
-    if model.weights == "spectral":
+    if model.weight_set == "spectral":
         aligned = spectral_alignment(members, signs)
         K = (members * aligned.weights) @ members.T
     else:
-        aligned = learn_alignment(members, signs, model.weights, tol=model.tol, max_iter=model.max_iter)
+        aligned = learn_alignment(members, signs, model.weight_set, tol=model.tol, max_iter=model.max_iter)
         K = np.tensordot(aligned.weights, members, 1)
     scale = model.trace_ / float(np.trace(K))
-    problem = MatrixProblem((scale * K)[None], Hinge(signs, model.C), "nonnegative", model.trace_)
+    problem = MatrixProblem((scale * K)[None], _loss(model, signs, prices), "nonnegative", model.trace_)
     machine = learn_kernel_matrix(problem, _options(model, name))
     return replace(
         machine,
@@ -442,7 +471,7 @@ def warn_of_a_label(classes: Array) -> None:
 
 def warn_of_extension(model: Any, X: Any) -> None:
     """Name the smallest eigenvalue that a prediction for new points X depends on."""
-    if model.weights == "spectral":
+    if model.weight_set == "spectral":
         text = (
             "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
             f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."

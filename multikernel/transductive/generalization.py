@@ -273,7 +273,8 @@ def generalization_bound(
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import TransductiveMKLClassifier, stack_kernels
+    >>> from multikernel import stack_kernels
+    >>> from multikernel.transductive import TransductiveMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear, unit_diagonal
     >>> from multikernel.transductive import generalization_bound
     >>> X, y = load_breast_cancer(return_X_y=True)

@@ -3,9 +3,10 @@
 ``tables`` says what X may be, one table or several; ``frames`` reads those of other libraries, ``joining``
 aligns tables, ``containers`` reads AnnData and MuData. ``view`` makes views of kernels, ``gene_sets`` of gene
 sets, ``parameters`` names their parameters; ``columns`` reads and standardizes their columns, ``layout``
-finds them again at prediction. Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from a
-stack, ``missing`` where samples lack views; ``low_rank`` gives factors in their place. ``memory`` says what
-all this occupies, ``gating_features`` what the gate of a localized model reads.
+finds them again at prediction. Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from
+matrices, which ``stacks`` reads and names, ``missing`` where samples lack views; ``low_rank`` gives factors
+in their place. ``memory`` says what all this occupies, ``gating_features`` what the gate of a localized model
+reads.
 """
 
 from multikernel.views.bank import FittedView, KernelBank
@@ -13,12 +14,14 @@ from multikernel.views.containers import from_anndata, from_mudata
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features
 from multikernel.views.gene_sets import GeneSetViews, read_gmt, views_from_gene_sets
 from multikernel.views.joining import join_views
+from multikernel.views.layout import view_tables
 from multikernel.views.low_rank import LowRankBank
 from multikernel.views.memory import MemoryEstimate, available_memory
 from multikernel.views.missing import CompletedBank
-from multikernel.views.precomputed import PrecomputedBank, combine_kernels, make_bank, stack_kernels
+from multikernel.views.precomputed import PrecomputedBank, make_bank
+from multikernel.views.stacks import NamedStack, combine_kernels, stack_kernels
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import View, as_views, distinct_views, per_feature
+from multikernel.views.view import KernelWarning, View, as_views, distinct_views, per_feature
 
 __all__ = [
     "CompletedBank",
@@ -26,9 +29,11 @@ __all__ = [
     "GatingFeatures",
     "GeneSetViews",
     "KernelBank",
+    "KernelWarning",
     "LowRankBank",
     "MemoryEstimate",
     "MultiTable",
+    "NamedStack",
     "PrecomputedBank",
     "View",
     "as_views",
@@ -43,5 +48,6 @@ __all__ = [
     "per_feature",
     "read_gmt",
     "stack_kernels",
+    "view_tables",
     "views_from_gene_sets",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
@@ -51,7 +51,14 @@ from multikernel.views.memory import (
 )
 from multikernel.views.parameters import parameters, with_parameters
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import View, as_views, place_views, refuse_approximations, require_varying
+from multikernel.views.view import (
+    View,
+    as_views,
+    automatic_names,
+    place_views,
+    refuse_approximations,
+    require_varying,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +199,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
         - "auto": a Gram stack up to 10 000 rows where it fits in memory; in :class:`MKLClassifier`,
           :class:`MKLRegressor` and :class:`MKLRidge` factors beyond that, wherever `rank` is given or a view
-          names one or an ``approximation``, and for rows in dask collections;
+          names one or an ``approximation``, and for rows in dask collections. The folds of a search by
+          scikit-learn may have fewer rows than the refit: name a route for both (the guide on many rows);
         - "dense": a Gram stack in memory;
         - "memmap": a Gram stack in a temporary file;
         - "low_rank": factors of low rank, for these three estimators only (see :class:`LowRankBank`).
@@ -327,12 +335,13 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         refuse_approximations(views)
         full = can_check_fully(n, len(views)) or self.psd != "error"
+        automatic = automatic_names(self.kernels, views)
         fitted: dict[int, FittedView] = {}
         for position, view, pair in pairs_by_columns(
             views, table, keep=self._place != "memmap", allow_absent=self.allow_absent
         ):
             with pair.naming_rows():
-                result = self._fit_present(view, pair, slots[position], full, self._is_automatic(view))
+                result = self._fit_present(view, pair, slots[position], full, view.name in automatic)
             if result is not None:
                 fitted[position] = result
         require_varying(fitted)
@@ -345,11 +354,6 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         if width is not None:
             self.n_features_in_ = width
         return sorted(fitted)
-
-    def _is_automatic(self, view: View) -> bool:
-        """Whether a view was chosen by "auto": it is left out where it is constant on the training rows."""
-        named = self.kernels.get(view.table) if isinstance(self.kernels, Mapping) else self.kernels
-        return isinstance(named, str) and named == "auto"
 
     def _fit_present(
         self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
@@ -49,7 +49,7 @@ def _as_floats(frame: nw.DataFrame[Any]) -> np.ndarray:
     return values if values.dtype.kind in "fiu" else values.astype(np.float64)
 
 
-def _as_array(column: nw.Series[Any]) -> Any:
+def _as_array(column: Any) -> Any:
     if _is_plain(column.dtype):
         return np.asarray(column.to_numpy(), dtype=np.float64)
     if column.dtype == nw.Boolean:

@@ -9,6 +9,7 @@ import scipy.sparse
 from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
 from multikernel.views.columns import Scaling, Selection, as_table, resolve_columns
+from multikernel.views.tables import MultiTable
 
 from .._typing import Array
 
@@ -66,6 +67,13 @@ def fit_gating_features(
     by_map = isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name
     if by_map:
         _require_no_such_column(table)
+    several = isinstance(table, MultiTable)
+    if several and not by_map and not by_name and wanted is not None:
+        raise ValueError(
+            f'{LABEL} must be None, "kernel" or the name of a view where X is several tables; got {wanted!r}.'
+            f" The views are {names}."
+        )
+    by_map = by_map or (several and wanted is None)
     if table is None or by_map:
         return _fit_kernel_map(_mapped_kernels(wanted, names, by_name), bank, Ks, rows)
     if wanted is None:

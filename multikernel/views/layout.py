@@ -15,8 +15,8 @@ import pandas as pd
 
 from multikernel._validation import is_frame
 from multikernel.views.columns import resolve_columns
-from multikernel.views.tables import MultiTable, n_columns
-from multikernel.views.view import View, place_views
+from multikernel.views.tables import MultiTable, as_table, n_columns
+from multikernel.views.view import View, as_views, place_views
 
 Layout = dict[str, Any]
 
@@ -129,3 +129,39 @@ def _empty_table(layout: Layout, n: int) -> Any:
     if layout["columns"] is not None:
         return pd.DataFrame(np.full((n, len(layout["columns"])), np.nan), columns=layout["columns"])
     return np.full((n, layout["width"] or 1), np.nan)
+
+
+def view_tables(X: Any, kernels: Any) -> dict[str, Any]:
+    """What each view reads of X, by the name of the view.
+
+    Parameters
+    ----------
+    X : frame, array, sparse matrix, dict of tables or MultiTable
+    kernels : as for an estimator
+        Views that read the same columns are one, named by the first of them; a view of all columns of a table
+        is named as the table.
+
+    Returns
+    -------
+    dict of str -> table
+        As :func:`multikernel.viz.data_overview` takes it.
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Gaussian
+    >>> X = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
+    >>> found = view_tables(X, [("size", Gaussian(), [0, 1]), ("weight", Gaussian(), [2])])
+    >>> {name: table.shape for name, table in found.items()}
+    {'size': (2, 2), 'weight': (2, 1)}
+    """
+    table = as_table(X)
+    seen: dict[Any, str] = {}
+    found: dict[str, Any] = {}
+    for view in place_views(as_views(kernels), table):
+        selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
+        key = (selection.table, selection.positions)
+        if key not in seen:
+            whole = selection.positions is None and view.table is not None
+            seen[key] = str(view.table) if whole else view.name
+            found[seen[key]] = selection.take(table, f"view {view.name!r}")
+    return found

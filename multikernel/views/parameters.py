@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from multikernel.kernels import Kernel
@@ -75,7 +75,7 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any
         return changed.kernel if isinstance(kernels, (str, Kernel)) or callable(kernels) else changed
     entries = _Entries(kernels, views)
     for name, inner in by_head.items():
-        entries.change(name, lambda view, inner=inner: _changed(view, inner), owner)
+        entries.change(name, inner, owner)
     return entries.result()
 
 
@@ -90,7 +90,9 @@ def _changed(view: View, inner: Mapping[str, Any]) -> View:
 
 def _is_one(kernels: Any) -> bool:
     """Whether an argument is one kernel or view, whose parameters need no name before them."""
-    return isinstance(kernels, (str, Kernel, View)) or (callable(kernels) and not isinstance(kernels, type))
+    if isinstance(kernels, str):
+        return kernels != "auto"
+    return isinstance(kernels, (Kernel, View)) or (callable(kernels) and not isinstance(kernels, type))
 
 
 class _Entries:
@@ -100,7 +102,7 @@ class _Entries:
         self.kernels, self.views = kernels, views
         self.changed: dict[int, View] = {}
 
-    def change(self, name: str, change: Callable[[View], View], owner: str) -> None:
+    def change(self, name: str, inner: Mapping[str, Any], owner: str) -> None:
         names = [view.name for view in self.views]
         if name not in names:
             raise ValueError(
@@ -108,7 +110,7 @@ class _Entries:
                 f"views are {names}."
             )
         position = names.index(name)
-        self.changed[position] = change(self.changed.get(position, self.views[position]))
+        self.changed[position] = _changed(self.changed.get(position, self.views[position]), inner)
 
     def result(self) -> Any:
         """The argument with the changed views in their places."""

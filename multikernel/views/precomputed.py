@@ -1,9 +1,9 @@
-"""Precomputed stacks of Gram matrices, their bank, and the entry point by which estimators get a bank."""
+"""The bank of precomputed Gram matrices, and the entry point by which estimators get a bank."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -34,20 +34,23 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.missing import CompletedBank
+from multikernel.views.stacks import as_stack, check_names, match_stack, names_of
 from multikernel.views.view import as_views, refuse_approximations
 
 
 @dataclass(eq=False, repr=False)
 class PrecomputedBank(Bank):
-    """A bank of ready-made kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
+    """A bank of precomputed kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
 
     A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped
-    too) is used as it is; any other is converted once. A 2-D X is one kernel.
+    too) is used as it is; any other is converted once. A 2-D X is one kernel. A dict or list of matrices is
+    stacked; at prediction kernels that have names are found by these, others by their position.
 
     Parameters
     ----------
-    names : sequence of str, optional
-        Default: ``"kernel-0"``, ``"kernel-1"``, …
+    names : sequence of str, default=None
+        Names of the kernels, or which of those of a `NamedStack` or dict to take, in this order. None: their
+        own names, and ``"kernel-0"``, ``"kernel-1"``, … of kernels without.
     dtype : {"float64", "float32"}
         For stacks that are of neither type.
     gram : {"dense", "memmap"}
@@ -78,6 +81,7 @@ class PrecomputedBank(Bank):
     gram: str = "dense"
     psd: str = "error"
     memory_limit: int | None = None
+    _is_named = False
 
     # --- fit -------------------------------------------------------------------------------------
 
@@ -85,6 +89,8 @@ class PrecomputedBank(Bank):
         """Check the training stack (n, n, m) and return it kernels first: Ks (m, n, n), C-contiguous."""
         check_choice("psd", self.psd, PSD_CHOICES)
         check_choice("gram", self.gram, GRAM_CHOICES)
+        given = names_of(X) if self.names is None else check_names(self.names, len(self.names))
+        X = as_stack(X, at_fit=True) if self.names is None else match_stack(X, given)
         stack = _as_stack(X, check_float_dtype(self.dtype))
         if stack.shape[0] != stack.shape[1] or stack.shape[0] == 0:
             raise ValueError(
@@ -92,7 +98,7 @@ class PrecomputedBank(Bank):
                 f"got shape {stack.shape}."
             )
         n, _, m = stack.shape
-        names = self._names(m)
+        names = [f"kernel-{index}" for index in range(m)] if given is None else check_names(given, m)
         Ks = self._kernels_first(stack)
         repairs: dict[int, PSDRepair] = {}
         full = can_check_fully(n, m) or self.psd != "error"
@@ -116,7 +122,7 @@ class PrecomputedBank(Bank):
                 Ks = self._copied(Ks)
             repairs[index] = repair(Ks[index], self.psd, label)
         self._repairs = repairs
-        self.view_names_ = names
+        self.view_names_, self._is_named = names, given is not None
         self.n_train_, self.n_kernels_ = n, m
         self.active_ = tuple(range(m))
         self._support: np.ndarray | None = None
@@ -145,19 +151,6 @@ class PrecomputedBank(Bank):
         dtype = check_float_dtype(self.dtype)
         n, m = check_positive_integer("n", n), check_positive_integer("n_kernels", m)
         return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
-
-    def _names(self, m: int) -> list[str]:
-        if self.names is None:
-            return [f"kernel-{index}" for index in range(m)]
-        names = list(self.names)
-        if len(names) != m:
-            raise ValueError(f"names must hold one name for each of the {m} kernels; got {len(names)}.")
-        doubled = [name for name in names if names.count(name) > 1]
-        if doubled:
-            raise ValueError(
-                f"kernel names must be distinct; {doubled[0]!r} occurs {names.count(doubled[0])} times."
-            )
-        return [str(name) for name in names]
 
     def _kernels_first(self, stack: np.ndarray) -> np.ndarray:
         Ks = np.moveaxis(stack, 2, 0)
@@ -193,7 +186,7 @@ class PrecomputedBank(Bank):
     def _test_stack(self, X: Any) -> np.ndarray:
         """X as a stack of rows against the training samples."""
         self._require_fitted()
-        stack = _as_stack(X)
+        stack = _as_stack(match_stack(X, self.view_names_ if self._is_named else None))
         if stack.shape[1:] != (self.n_train_, self.n_kernels_):
             raise ValueError(
                 f"precomputed kernels at prediction must have shape (n_test, n_train={self.n_train_}, "
@@ -319,87 +312,3 @@ def make_bank(
         bank = KernelBank(given.kernels, **defaults, **stored)
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)
-
-
-# --- stacks for callers who bring their own: kernels last in shape, kernels first in memory ------
-
-
-def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
-    """Stack Gram matrices for ``kernels="precomputed"``.
-
-    Parameters
-    ----------
-    kernels : sequence or dict of arrays of shape (n, k)
-        Training Grams (k = n) or test rows against the training points.
-    dtype : "float64", "float32" or None
-        None keeps float32 if every matrix is float32, else takes float64.
-
-    Returns
-    -------
-    ndarray of shape (n, k, m)
-        A view on memory that holds one kernel after the other, so that estimators need no copy.
-
-    Examples
-    --------
-    >>> stack = stack_kernels({"one": [[1.0, 0.0], [0.0, 1.0]], "two": [[2.0, 1.0], [1.0, 2.0]]})
-    >>> stack.shape, stack[:, :, 1].tolist()
-    ((2, 2, 2), [[2.0, 1.0], [1.0, 2.0]])
-    """
-    if isinstance(kernels, Mapping):
-        named = [(f"kernel {name!r}", K) for name, K in kernels.items()]
-    elif isinstance(kernels, (Sequence, np.ndarray)) and not isinstance(kernels, (str, bytes)):
-        named = [(f"kernel {position}", K) for position, K in enumerate(kernels)]
-    else:
-        raise TypeError(f"kernels must be a list or a dict of matrices; got {type(kernels).__name__}.")
-    if not named:
-        raise ValueError("kernels must hold at least one matrix; got none.")
-    matrices = [check_real_matrix(K, label) for label, K in named]
-    for (label, _), K in zip(named, matrices, strict=True):
-        if K.ndim != 2 or K.shape != matrices[0].shape:
-            raise ValueError(
-                f"every kernel must be a matrix of the same shape; {label} has shape {K.shape}, "
-                f"{named[0][0]} has shape {matrices[0].shape}."
-            )
-    single = all(K.dtype == np.float32 for K in matrices)
-    resolved = (
-        check_float_dtype(dtype) if dtype is not None else np.dtype(np.float32 if single else np.float64)
-    )
-    Ks = np.empty((len(matrices), *matrices[0].shape), dtype=resolved)
-    for target, K in zip(Ks, matrices, strict=True):
-        target[...] = K
-    return np.moveaxis(Ks, 0, 2)
-
-
-def combine_kernels(kernels: Any, weights: Any) -> np.ndarray:
-    """Weighted sum Σ_m weights[m] · K_m.
-
-    Parameters
-    ----------
-    kernels : ndarray of shape (n, k, m), or sequence or dict of m arrays of shape (n, k)
-    weights : array-like of shape (m,)
-
-    Returns
-    -------
-    ndarray of shape (n, k), float64
-
-    Examples
-    --------
-    >>> combine_kernels([np.eye(2), np.ones((2, 2))], [1.0, 0.5])
-    array([[1.5, 0.5],
-           [0.5, 1.5]])
-    """
-    is_stack = isinstance(kernels, np.ndarray) and kernels.ndim == 3
-    Ks = np.moveaxis(check_real_matrix(kernels if is_stack else stack_kernels(kernels), "kernels"), 2, 0)
-    values = check_real_matrix(weights, "weights").astype(np.float64)
-    if values.shape != (len(Ks),):
-        raise ValueError(
-            f"weights must have one entry for each of the {len(Ks)} kernels; got shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"weights must be finite; got {values.tolist()}.")
-    total = np.zeros(Ks.shape[1:])
-    with np.errstate(all="ignore"):
-        for weight, K in zip(values, Ks, strict=True):
-            if weight != 0.0:
-                total += weight * K
-    return total

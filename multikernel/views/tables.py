@@ -16,9 +16,9 @@ import pandas as pd
 import scipy.sparse
 
 from multikernel._validation import is_frame
-from multikernel.kernels._columns import as_objects, missing_in
+from multikernel._validation.missing import absent_rows
 from multikernel.kernels.graphs import is_foreign_graph
-from multikernel.rows.tables import count_rows, row_keys, take_rows
+from multikernel.rows.tables import count_rows, is_dask, join_rows, row_keys, take_rows
 from multikernel.views.frames import as_pandas
 
 
@@ -174,15 +174,28 @@ class MultiTable:
         part.shape = (n, self.shape[1])
         return part
 
+    def join_rows(self, others: Sequence[MultiTable]) -> MultiTable:
+        """These samples, and below them those of other objects with the same tables."""
+        parts = [self, *others]
+        joined = object.__new__(MultiTable)
+        joined.tables = {name: join_rows([part.tables[name] for part in parts]) for name in self.tables}
+        joined.counts = self.counts
+        joined.ids = None if self.ids is None else self.ids.append([part.ids for part in others])
+        joined.shape = (sum(map(len, parts)), self.shape[1])
+        return joined
+
     def distinct_codes(self) -> np.ndarray | None:
         """Which rows are equal in each table, (n, n_tables): equal numbers for equal rows.
 
         None where a table holds other things than numbers, whose rows count as distinct.
         """
-        keys = [None if isinstance(table, list) else row_keys(table) for table in self.tables.values()]
-        if any(of_table is None for of_table in keys):
-            return None
-        return np.column_stack([np.unique(of_table, return_inverse=True)[1] for of_table in keys])
+        codes = []
+        for table in self.tables.values():
+            keys = None if isinstance(table, list) else row_keys(table)
+            if keys is None:
+                return None
+            codes.append(np.unique(keys, return_inverse=True)[1])
+        return np.column_stack(codes)
 
     def __repr__(self) -> str:
         lines = [f"MultiTable of {len(self)} samples:"]
@@ -229,6 +242,12 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
             raise TypeError(f"the name of a table must be a non-empty string; got {name!r}.")
         if isinstance(table, pd.Series):
             table = table.to_frame()
+        if is_dask(table):
+            raise TypeError(
+                f"table {name!r} is a dask {type(table).__name__}; several tables must be in this process. "
+                "Load each with compute(), or join their columns to one dask dataframe, whose views name "
+                "their columns."
+            )
         if np.isscalar(table) or table is None or len(getattr(table, "shape", (0, 0))) > 2:
             raise TypeError(
                 f"table {name!r} must be a frame, an array of shape (n, d), a sparse matrix or a list of "
@@ -270,41 +289,3 @@ def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
                 "join_views(tables, y), or drop the index (reset_index(drop=True)) if the rows agree."
             )
     return None if first is None else first[1]
-
-
-# --- samples that lack a table -----------------------------------------------------------------------------
-
-
-def absent_rows(taken: Any) -> np.ndarray:
-    """Whether each row lacks a view, of which `taken` are the columns: whether they are all missing, (n,).
-
-    Missing are NaN, and in columns of objects also None, NaT and pandas.NA.
-
-    Examples
-    --------
-    >>> absent_rows(np.array([[1.0, np.nan], [np.nan, np.nan]]))
-    array([False,  True])
-    >>> absent_rows(["ACGT", None])
-    array([False,  True])
-    """
-    if scipy.sparse.issparse(taken):
-        return _absent_in_sparse(taken)
-    if hasattr(taken, "isna"):
-        missing = np.asarray(taken.isna())
-    else:
-        missing = missing_in(taken if isinstance(taken, np.ndarray) else as_objects(taken))
-    return np.asarray(missing if missing.ndim == 1 else missing.all(axis=tuple(range(1, missing.ndim))))
-
-
-def _absent_in_sparse(table: Any) -> np.ndarray:
-    """Entries that are not stored are zeros, hence not missing."""
-    table = table.tocsr()
-    if table.dtype.kind != "f":
-        return np.zeros(table.shape[0], dtype=bool)
-    if not table.has_canonical_format:
-        table = table.copy()
-        table.sum_duplicates()
-    counts = np.add.reduceat(
-        np.append(np.isnan(table.data), False).astype(int), table.indptr[:-1], dtype=int
-    ) * (np.diff(table.indptr) > 0)
-    return np.asarray(counts == table.shape[1])

@@ -33,7 +33,15 @@ from multikernel.views.tables import MultiTable
 
 KERNEL_CHOICES = ("auto", "precomputed")
 APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
+_MOST_SHOWN = 12  # entries of a list in the text of a view
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class KernelWarning(UserWarning):
+    """A fit finds kernels, or what was learned on them, that are unlikely to be of use.
+
+    Silence it by its name: ``warnings.filterwarnings("ignore", category=KernelWarning)``.
+    """
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,13 @@ class View:
     table : str, default=None
         Which of several tables the columns are in, where X is a dict of tables or a :class:`MultiTable`. None
         is the one that has the columns; without columns, the view stands for one view of each table.
+    keep : bool or float in (0, 1), default=False
+        Whether the weight of the view has a lower bound, so that it is never zero (:class:`MKLClassifier`,
+        :class:`MKLRegressor`, :class:`MKLRidge` and :class:`MKLOneClass`, on a Gram stack):
+
+        - False: no lower bound;
+        - True: half of an equal share, 1 / (2 · number of kernels);
+        - float: this share of the largest weight that the view can have.
 
     Examples
     --------
@@ -103,6 +118,7 @@ class View:
     approximation: str | None = None
     rank: int | float | None = None
     table: str | None = None
+    keep: bool | float = False
     normalize: str | None = "auto"
 
     def __post_init__(self) -> None:
@@ -120,7 +136,19 @@ class View:
         check_normalize(self.normalize, f"{label}: ")
         if self.standardize is True:
             self._require_numbers()
+        object.__setattr__(self, "keep", self._checked_keep())
         self._check_approximation()
+
+    def _checked_keep(self) -> bool | float:
+        keep = self.keep
+        if isinstance(keep, (bool, np.bool_)):
+            return bool(keep)
+        if not isinstance(keep, (float, np.floating)) or not 0.0 < keep < 1.0:
+            raise ValueError(
+                f"view {self.name!r}: keep must be True, False, or a share above 0 and below 1; got "
+                f"{keep!r}. Use keep=True for half of an equal share."
+            )
+        return float(keep)
 
     def _require_numbers(self) -> None:
         """Refuse to standardise columns that the kernel does not read as numbers."""
@@ -202,8 +230,25 @@ class View:
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
-        shown = [f"{name}={value!r}" for name, value, default in given if not _same(value, default)]
+        shown = [f"{name}={_in_short(value)}" for name, value, default in given if not _same(value, default)]
         return f"View({', '.join(shown)})"
+
+
+def _in_short(value: Any) -> str:
+    """A value as it is written; of long lists, such as the columns of a table, the number and the ends.
+
+    Examples
+    --------
+    >>> _in_short(["a", "b"]), _in_short(list(range(400)))
+    ("['a', 'b']", '<400: 0, 1, 2, ..., 399>')
+    """
+    if not isinstance(value, (list, tuple)) or len(value) <= _MOST_SHOWN:
+        return repr(value)
+    return f"<{len(value)}: {', '.join(map(repr, value[:3]))}, ..., {value[-1]!r}>"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str) and value == default)
 
 
 _NORMALIZE: dict[str, Transform] = {
@@ -239,10 +284,6 @@ def _normalizes(transforms: Iterable[Transform]) -> bool:
     )
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, str) and value == default)
-
-
 def read_kernel(kernel: Any) -> Kernel:
     """A kernel as it is, a function as a kernel, or a kernel written as text, such as "rbf".
 
@@ -261,9 +302,24 @@ def refuse_approximations(views: list[View]) -> None:
             named = "rank" if view.approximation is None else "approximation"
             raise ValueError(
                 f"view {view.name!r} has {named}={getattr(view, named)!r}, but here a whole Gram matrix is "
-                "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
-                f"leave {named} out."
+                "made of it. Use KernelBank(kernels, gram='low_rank') or gram='auto' (MKLClassifier, "
+                f"MKLRegressor, MKLRidge), or leave {named} out."
             )
+
+
+def kept_views(kernels: Any) -> list[View]:
+    """The views of a ``kernels=`` argument whose weight has a lower bound."""
+    kernels = getattr(kernels, "kernels", kernels)
+    return [] if isinstance(kernels, str) else [view for view in as_views(kernels) if view.keep]
+
+
+def refuse_kept_views(kernels: Iterable[Any], learner: str) -> None:
+    """Refuse views that ask for a lower bound of their weight where there is none."""
+    for view in (view for each in kernels for view in kept_views(each)):
+        raise ValueError(
+            f"{learner} has no lower bounds of weights; got keep={view.keep!r} of view {view.name!r}. Use "
+            "MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass, or leave keep out."
+        )
 
 
 def require_varying(fitted: Collection[Any]) -> None:
@@ -396,6 +452,30 @@ def place_views(views: list[View], X: Any) -> list[View]:
         else:
             placed.append(replace(view, table=_table_with(view, X)))
     return _name_all(list(placed))
+
+
+def automatic_names(kernels: Any, views: Iterable[View]) -> frozenset[str]:
+    """Names of the views that "auto" chose: they are left out where they are constant on the training rows.
+
+    Parameters
+    ----------
+    kernels : as for `as_views`
+    views : iterable of View
+        Those that `kernels` describes, as `place_views` returned them.
+
+    Examples
+    --------
+    >>> kernels = {"genes": "auto", "clinic": Linear()}
+    >>> sorted(automatic_names(kernels, as_views(kernels)))[:2]
+    ['genes-gaussian-0.25', 'genes-gaussian-0.5']
+    """
+    kernels = getattr(kernels, "kernels", kernels)
+
+    def is_automatic(view: View) -> bool:
+        named = kernels.get(view.table) if isinstance(kernels, Mapping) else kernels
+        return isinstance(named, str) and named == "auto"
+
+    return frozenset(view.name for view in views if is_automatic(view))
 
 
 def _has_no_columns(view: View) -> bool:

@@ -1,4 +1,7 @@
-"""Fitted models in a notebook: scikit-learn's diagram, and below it what was learned.
+"""Fitted models in a notebook: scikit-learn's diagram, and what was learned.
+
+It is below the diagram of a model alone; inside a pipeline or search it is in the box of the model, below the
+table of its parameters.
 
 The table needs nothing else (no script, no font, no id), takes its colours from the page, light or dark, and
 escapes whatever comes from the data.
@@ -6,6 +9,7 @@ escapes whatever comes from the data.
 
 import math
 from collections.abc import Callable
+from contextvars import ContextVar
 from html import escape
 from typing import Any
 
@@ -46,19 +50,40 @@ _STYLE = """<style>
 </style>"""
 
 
-# The methods `_repr_html_inner` and `_repr_mimebundle_` of an estimator: its diagram, and what was learned.
-# They are assigned in the class: a mixin would be one more class in the resolution order of every model.
+_ALONE: ContextVar[Any] = ContextVar("the model whose own diagram is drawn", default=None)
+
+
+# The methods `_repr_html_inner`, `_repr_mimebundle_` and `_get_params_html` of an estimator. They are
+# assigned in the class: a mixin would be one more class in the resolution order of every model.
 def html_inner(estimator: Any) -> str:
     """The HTML of an estimator in a notebook."""
-    return str(BaseEstimator._repr_html_inner(estimator)) + fitted_html(estimator)
+    return _diagram(BaseEstimator._repr_html_inner, estimator) + fitted_html(estimator)
 
 
 def mimebundle(estimator: Any, **kwargs: Any) -> dict[str, str]:
     """What a notebook may show of an estimator, by kind."""
-    bundle: dict[str, str] = BaseEstimator._repr_mimebundle_(estimator, **kwargs)
+    bundle: dict[str, str] = _diagram(BaseEstimator._repr_mimebundle_, estimator, **kwargs)
     if "text/html" in bundle:
         bundle["text/html"] += fitted_html(estimator)
     return bundle
+
+
+def params_html(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+    """The parameters in the box of an estimator; in the diagram of another one, what was learned too."""
+    shown = BaseEstimator._get_params_html(estimator, *args, **kwargs)
+    learned = "" if _ALONE.get() is estimator else fitted_html(estimator)
+    if learned:
+        table = shown._html_repr
+        shown._html_repr = lambda: table() + learned
+    return shown
+
+
+def _diagram(draw: Callable[..., Any], estimator: Any, **kwargs: Any) -> Any:
+    token = _ALONE.set(estimator)
+    try:
+        return draw(estimator, **kwargs)
+    finally:
+        _ALONE.reset(token)
 
 
 def fitted_html(model: Any) -> str:
@@ -181,7 +206,7 @@ _FACTS: dict[str, Callable[[Any], str]] = {
     "low-rank factors": _approximation,
     "kernel": _text("base_kernel_"),
     "kernels": _number("n_kernels_"),
-    "width": _number("width_"),
+    "gamma": _number("gamma_"),
     "regularisation": _number("reg_"),
     "separability": _number("separability_"),
     "directions": _count("projection_", axis=1),

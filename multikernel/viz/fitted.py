@@ -117,30 +117,24 @@ def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def is_local(model: Any) -> bool:
     """Whether the weights differ from sample to sample, so that those of the model are their means."""
-    return hasattr(model, "gate") or hasattr(model, "kernel_weights")
+    return hasattr(model, "sample_kernel_weights")
 
 
 def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | None:
     """What the weights of a fitted model at each sample are, and the weights; None for one weight for all.
 
-    Models whose weights depend on the sample have a method ``gate``, or ``kernel_weights``, which gives those
-    in the mixture of a class and those in the mixture of the others. Weight learners may have found weights
-    of the training samples alone: `rows` are which of them these are. The weights have the shape (n_samples,
-    n_machines, n_views).
+    Models whose weights depend on the sample have a method ``sample_kernel_weights``. Weight learners may
+    have found weights of the training samples alone: `rows` are which of them these are. The weights have the
+    shape (n_samples, n_views).
     """
     learned = getattr(getattr(model, "learner_", None), "_training_weights", None)
     if rows is not None and learned is not None:
         what, weights = "weight of each view at the sample, as learned", learned[rows]
-    elif hasattr(model, "gate"):
-        of = "region" if hasattr(model, "projections_") else "view"
-        what, weights = f"value of the gate of each {of} at the sample", model.gate(X)
-    elif hasattr(model, "kernel_weights"):
-        what = "weight of each view at the sample, the mean of the mixtures of a class and of the others"
-        weights = np.stack(model.kernel_weights(X)).mean(axis=0)
+    elif hasattr(model, "sample_kernel_weights"):
+        what, weights = model.sample_weights_name, model.sample_kernel_weights(X)
     else:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
-    return what, weights if weights.ndim == 3 else weights[:, None]
+    return what, np.asarray(weights, dtype=np.float64)
 
 
 def plain_tree(value: Any) -> Any:

@@ -26,8 +26,8 @@ def weight_path(path: Any, *, top: int = 30, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     path : WeightPath, CostPath or DataFrame
-        Of ``multikernel.mkl.weight_path`` or ``multikernel.cost_path``; or weights, a row for each view and a
-        column for each value.
+        Of ``multikernel.mkl.weight_path`` or ``multikernel.mkl.cost_path``; or weights, a row for each view
+        and a column for each value.
     top : int, default=30
         Maximum number of views that are drawn.
     """

@@ -25,11 +25,11 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     path : CostPath or DataFrame
-        Of ``multikernel.cost_path``, or its ``table``.
+        Of ``multikernel.mkl.cost_path``, or its ``table``.
     """
     table = getattr(path, "table", path)
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"this picture is of multikernel.cost_path(...); got {type(path).__name__}.")
+        raise TypeError(f"this picture is of multikernel.mkl.cost_path(...); got {type(path).__name__}.")
     ax = axes_for(ax)
     shares, scores = 100.0 * table["cost_share"], table["score"]
     efficient = table["efficient"].to_numpy(bool)

@@ -147,8 +147,10 @@ def describe_sample(sample: Point) -> str:
     --------
     >>> describe_sample({"row": 3, "label": "a", "predicted": "b"})
     'row 3, class a, predicted b'
+    >>> describe_sample({"row": 3, "id": "patient 7", "value": 0.5})
+    'patient 7, value 0.5'
     """
-    words = [f"row {sample['row']}"]
+    words = [f"row {sample['row']}" if sample.get("id") is None else str(sample["id"])]
     for key, name in (("label", "class"), ("value", "value"), ("predicted", "predicted")):
         told = sample.get(key)
         if told is not None:

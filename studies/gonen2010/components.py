@@ -73,7 +73,7 @@ def build_svm(n_components: int | None, sample: Sample, C: float) -> Any:
 
 def build_projections(n_regions: int, n_components: int, sample: Sample, C: float) -> Any:
     """Return linear projection kernels: global with one region, else local."""
-    return ProjectionKernelClassifier(n_regions, n_components, C=C)
+    return ProjectionKernelClassifier(n_regions=n_regions, n_components=n_components, C=C)
 
 
 def _component_methods() -> dict[str, Method]:
@@ -184,7 +184,7 @@ def draw_projections(summary: Summary, path: Path) -> None:
     fold = draw_fold(sample.y, 0, 0)
     X, y = sample.X[fold.training], sample.y[fold.training]
     model = fit_quietly(build_projections(2, 2, sample, _DRAWN_C), X, y)
-    region = model.gate(X).argmax(axis=1)
+    region = model.sample_kernel_weights(X).argmax(axis=1)
     figure = Figure(figsize=(11.0, 5.6), layout="constrained")
     for m, panels in enumerate(figure.subplots(2, 4)):
         inside = region == m

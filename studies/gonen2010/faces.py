@@ -123,7 +123,7 @@ def draw_figure(summary: Summary, path: Path) -> None:
         fit_quietly(model, sample.X[fold.training], sample.y[fold.training])
         for axes, (label, who) in zip(row, ((1, "women"), (-1, "men")), strict=True):
             rows = fold.test[sample.y[fold.test] == label]
-            gates = model.gate(sample.X[rows]).mean(axis=0).reshape(GRID_SIDE, GRID_SIDE)
+            gates = model.sample_kernel_weights(sample.X[rows]).mean(axis=0).reshape(GRID_SIDE, GRID_SIDE)
             axes.imshow(faces.images[rows].mean(axis=0), cmap="gray", extent=(0, SIDE, SIDE, 0))
             picture = axes.imshow(
                 gates, cmap="viridis", alpha=0.55, extent=(0, SIDE, SIDE, 0), vmin=0.0, vmax=1.0

@@ -117,7 +117,7 @@ def draw_figure(summary: Summary, path: Path) -> None:
         above.plot(times, plain, ":", color="black", linewidth=1.2, label=METHODS["gaussian"][0])
         above.plot(times, model.predict(times), color="#b5421a", linewidth=2.0, label="LMKL")
         above.set_title(METHODS[method][0])
-        for number, gate in enumerate(model.regressor_.gate(times).T):
+        for number, gate in enumerate(model.regressor_.sample_kernel_weights(times).T):
             below.plot(times, gate, color=f"C{number}", label=f"kernel {number + 1}")
         below.set(xlabel="time, ms", ylim=(-0.03, 1.03))
     panels[0, 0].set_ylabel("acceleration, g")

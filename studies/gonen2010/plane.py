@@ -176,7 +176,7 @@ def draw_three_lines(summary: Summary, path: Path) -> None:
         model = fit_plane("3.3", standardize, "lmkl", X, y, n_init=_STARTS_DRAWN)
         draw_surface(row[0], model.decision_function, X, y)
         first, second, points = plane(X)
-        largest = model.gate(points).argmax(axis=1).reshape(len(second), len(first))
+        largest = model.sample_kernel_weights(points).argmax(axis=1).reshape(len(second), len(first))
         row[1].contourf(first, second, largest, levels=[-0.5, 0.5, 1.5, 2.5], colors=_REGIONS, alpha=0.6)
         draw_points(row[1], X, y)
         for axes in row:
@@ -187,7 +187,7 @@ def draw_three_lines(summary: Summary, path: Path) -> None:
 
 
 def _gate_of(model: LocalizedMKLClassifier, kernel: int, points: Array) -> Array:
-    return np.asarray(model.gate(points)[:, kernel])
+    return np.asarray(model.sample_kernel_weights(points)[:, kernel])
 
 
 def draw_best(axes: Any, X: Array, toy: str = "GAUSS4") -> None:

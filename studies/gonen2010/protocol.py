@@ -150,11 +150,11 @@ def score(model: Any, X: Array, y: Array) -> float:
 
 
 def count_active(machine: Any, X: Array) -> float | None:
-    """Return how many kernels count at a sample, the mean over the rows of X; None of a single kernel."""
+    """Return how many kernels count at a sample, the mean over samples and machines; None of a single one."""
     if not hasattr(machine, "view_names_") or len(machine.view_names_) == 1:
         return None
-    if hasattr(machine, "active_kernels"):
-        return float(machine.active_kernels(X).sum(axis=-1).mean())
+    if hasattr(machine, "sample_machine_weights"):
+        return float((machine.sample_machine_weights(X) > _OPEN).sum(axis=-1).mean())
     weights = machine.kernel_weights_
     return float(np.sum(weights > _OPEN * weights.sum()))
 

@@ -74,7 +74,7 @@ def load_toy(name: str, split: int) -> Sample:
 
 def _methods(views: Views) -> dict[str, Method]:
     def build(search: str, sample: Sample, C: float) -> Any:
-        return RegularizedMKLClassifier(views(sample), search=search, C=C)
+        return RegularizedMKLClassifier(views(sample), method=search, C=C)
 
     learned = {key: Method(LABELS[key], partial(build, search)) for key, search in SEARCHES.items()}
     return {"mkl": global_method(LABELS["mkl"], views)} | learned

@@ -69,7 +69,7 @@ def fit_searches(methods: Sequence[str], X: Array, y: Array, C: float, cv: Any) 
         if method == "mkl":
             model: Any = MKLClassifier(views, C=C)
         else:
-            model = RegularizedMKLClassifier(views, search=SEARCHES[method], C=C, cv=cv)
+            model = RegularizedMKLClassifier(views, method=SEARCHES[method], C=C, cv=cv)
         models[LABELS[method]] = fit_quietly(model, X, y)
     return models
 

@@ -86,7 +86,9 @@ def make_model(method: str, seed: int = 0) -> Any:
         )
         return make_pipeline(StandardScaler(), PCA(2), machine)
     regions, components = (1, 2) if method == "gpk" else (2, 1)
-    return ProjectionKernelClassifier(regions, components, C=C, multiclass="joint", random_state=seed)
+    return ProjectionKernelClassifier(
+        n_regions=regions, n_components=components, C=C, multiclass="joint", random_state=seed
+    )
 
 
 def compute_accuracy(figure: str, method: str, split: int) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, 
         return decide, status, None
     views = [View(name, Linear(), standardize=False, normalize=None) for name in ("first", "second")]
     estimator = NonstationaryClassifier(
-        views, C=C, mode=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
+        views, C=C, method=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
     )
     with convergence_reported():
         estimator.fit(X, y)

@@ -19,8 +19,8 @@ NONSTATIONARY: dict[str, dict[str, Any]] = {
     "qp": {},
     "qp_small": {"margin": 1.5 - math.log(3.0)},
     "qp_large": {"margin": 4.0 - math.log(3.0)},
-    "full": {"mode": "full"},
-    "hard": {"mode": "hard"},
+    "full": {"method": "full"},
+    "hard": {"method": "hard"},
 }
 
 

@@ -81,7 +81,7 @@ def compute_draw(shift: float, method: str, split: int) -> dict[str, Any]:
     found: dict[str, Any] = {"training": training, "test": test, "status": fitted.status}
     if isinstance(fitted.model, NonstationaryClassifier):
         left = X_test[:, 0] < 0.0
-        for side, weights in zip(SIDES, fitted.model.kernel_weights(X_test), strict=True):
+        for side, weights in zip(SIDES, fitted.model.mixture_weights(X_test), strict=True):
             found[side] = [float(weights[left, 0].mean()), float(weights[~left, 0].mean())]
     return found
 
@@ -93,7 +93,7 @@ def fit_piecewise(method: str, X: Array, y: Array, n_init: int = 1) -> Fitted:
     views = {"linear": [LINEAR], "quadratic": [QUADRATIC]}.get(method, [LINEAR, QUADRATIC])
     if method in ("qp", "full"):
         model: Any = NonstationaryClassifier(
-            views, C=C, mode=method, n_init=n_init, max_iter=TURNS, random_state=_SEED
+            views, C=C, method=method, n_init=n_init, max_iter=TURNS, random_state=_SEED
         )
     else:
         model = MKLClassifier(views, C=C)
@@ -172,7 +172,7 @@ def draw_figure(summary: Summary, path: Path) -> None:
 
 
 def _linear_weight(model: NonstationaryClassifier, side: int, points: Array) -> Array:
-    return np.asarray(model.kernel_weights(points)[side][:, 0])
+    return np.asarray(model.mixture_weights(points)[side][:, 0])
 
 
 FIGURE = Table(

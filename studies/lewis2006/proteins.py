@@ -57,7 +57,7 @@ def compute_area(label: str, split: int, method: str) -> dict[str, Any]:
     order = draw_order(y, n_train, np.random.default_rng([_SEED, split]), N_PROTEINS)
     stack = np.moveaxis(_chosen([K[np.ix_(order, order)] for K in Ks], method), 0, 2)
     if method in ("qp", "full"):
-        model: Any = NonstationaryClassifier("precomputed", C=C / 2.0, mode=method)
+        model: Any = NonstationaryClassifier("precomputed", C=C / 2.0, method=method)
     else:
         model = MKLClassifier("precomputed", C=C)
     with convergence_reported():
@@ -72,7 +72,7 @@ def compute_area(label: str, split: int, method: str) -> dict[str, Any]:
     if method in _WEIGHED:
         found["weights"] = (model.kernel_weights_ / model.kernel_weights_.sum()).tolist()
     if isinstance(model, NonstationaryClassifier):
-        found["spread"] = float(np.mean([nu.std(axis=0) for nu in model.kernel_weights(new)]))
+        found["spread"] = float(np.mean([nu.std(axis=0) for nu in model.mixture_weights(new)]))
     return found
 
 

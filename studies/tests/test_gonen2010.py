@@ -101,13 +101,14 @@ def test_active_kernels_are_counted_point_by_point_or_once():
     sample = Sample(X, y, {})
     views = [unit_view("linear", Linear()), unit_view("quadratic", Polynomial(2))]
     model = local_method("LMKL", lambda _: views, "softmax").build(sample, 10.0).fit(X, y)
-    expected = (model.gate(X) > 1e-3).sum(axis=1).mean()
+    expected = (model.sample_kernel_weights(X) > 1e-3).sum(axis=1).mean()
     assert protocol.count_active(model, X) == pytest.approx(expected)
     weighed = global_method("MKL", lambda _: views).build(sample, 10.0).fit(X, y)
     assert protocol.count_active(weighed, X) == np.sum(weighed.kernel_weights_ > 1e-3)
     three = np.digitize(X[:, 0], [-1.0, 1.0])
     several = local_method("LMKL", lambda _: views, "sigmoid").build(sample, 1.0).fit(X, three)
-    assert protocol.count_active(several, X) == pytest.approx((several.gate(X) > 1e-3).sum() / 450)
+    is_open = several.sample_machine_weights(X) > 1e-3
+    assert protocol.count_active(several, X) == pytest.approx(is_open.sum() / 450)
 
 
 def grid_result(validation, test, active=1.5):

@@ -9,9 +9,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved, make_piecewise
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver.projection import balance
 from studies import get_study, plots, run_table, yeast
 from studies.lewis2006 import accuracies, clusters, methods, piecewise, proteins, speed
@@ -100,8 +101,8 @@ def test_one_kernel_is_a_support_vector_machine(method):
         ("qp", NonstationaryClassifier("precomputed", C=1e4)),
         ("qp_small", NonstationaryClassifier("precomputed", C=1e4, margin=1.5 - np.log(3.0))),
         ("qp_large", NonstationaryClassifier("precomputed", C=1e4, margin=4.0 - np.log(3.0))),
-        ("full", NonstationaryClassifier("precomputed", C=1e4, mode="full")),
-        ("hard", NonstationaryClassifier("precomputed", C=1e4, mode="hard")),
+        ("full", NonstationaryClassifier("precomputed", C=1e4, method="full")),
+        ("hard", NonstationaryClassifier("precomputed", C=1e4, method="hard")),
     ],
 )
 def test_several_kernels_are_those_of_the_estimators(method, model):
@@ -218,7 +219,7 @@ def test_protein_functions_are_found_by_every_method(data_folder, monkeypatch, t
     assert found["weights"] is None and found["spread"] is None
     model = NonstationaryClassifier("precomputed", C=5.0).fit(stack[:40, :40], y[order[:40]])
     np.testing.assert_allclose(latent["weights"], model.kernel_weights_, atol=1e-9)
-    positive, negative = model.kernel_weights(stack[40:, :40])
+    positive, negative = model.mixture_weights(stack[40:, :40])
     spread = (positive.std(axis=0).mean() + negative.std(axis=0).mean()) / 2.0
     assert latent["spread"] == pytest.approx(spread)
     first, second, mean, weights, _ = summary["rows"]

@@ -10,8 +10,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from multikernel import KernelKNNClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import KernelKNNClassifier, SpectralKernelClassifier
 from studies import get_study, run_table
 from studies.yeung2006 import accuracies, setting
 from studies.yeung2006.classifiers import classify, leave_one_out_errors

@@ -56,7 +56,7 @@ def fit_learned(
         ``status`` and, where it is learned, ``learned_reg``.
     """
     training, test = stacks
-    model = CLASSIFIERS[formulation]("precomputed", reg=reg)
+    model = CLASSIFIERS[formulation]("precomputed", reg=reg, tol=1e-8)
     with convergence_reported():
         seconds = _timed(lambda: model.fit(training, points.y))
     found = {

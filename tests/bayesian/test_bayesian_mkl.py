@@ -7,7 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import BayesianMKLClassifier, BayesianMKLRegressor, MKLClassifier, MKLRegressor
+from multikernel import MKLClassifier, MKLRegressor
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from multikernel.kernels import Gaussian, Linear
 from tests.raw import raw
 

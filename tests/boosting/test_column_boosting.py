@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 from tests.raw import raw
 
@@ -81,7 +82,7 @@ def test_ready_made_kernels_and_weights_of_zero(method):
 def test_columns_as_they_are_know_the_scale_of_a_kernel():
     X, y = make_binary(50)
     stack = plain_kernels(X, X) * [1.0, 1.0, 1e3]
-    plain = ColumnBoostingClassifier("precomputed", C=0.1, normalise=False).fit(stack, y)
+    plain = ColumnBoostingClassifier("precomputed", C=0.1, normalize=False).fit(stack, y)
     assert plain.kernel_weights_[2] > 0.9  # large entries are cheap
 
 
@@ -95,8 +96,9 @@ def test_high_prices_and_kernels_of_different_size():
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-3)
     stack = np.stack([view.kernel(X) for view in kernels], axis=2) * [1.0, 1e3, 50e-3]
     weights = rng.uniform(0.1, 100.0, 40)
-    model = ColumnBoostingRegressor("precomputed", method="qp", normalise=False, tol=1e-6)
-    assert model.fit(stack, y, weights).status_ == "optimal"
+    model = ColumnBoostingRegressor("precomputed", method="qp", normalize=False, tol=1e-6)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        assert model.fit(stack, y, weights).status_ == "optimal"
 
 
 def test_a_machine_that_finds_no_column_is_its_intercept():

@@ -219,7 +219,7 @@ def test_scales(penalty, scale):
 
 def test_columns_that_are_rounding_are_left_out():
     K = np.array([[1.0, 0.5, 1e-17], [0.5, 1.0, 0.0], [1e-17, 0.0, 0.0]])
-    columns = Columns(K[None], normalise=True)
+    columns = Columns(K[None], normalize=True)
     assert columns.prices(np.array([1.0, 0.0, 0.0]))[2] == 0.0
     assert (columns.take(np.array([2])) == 0.0).all()
     np.testing.assert_allclose((columns.take(np.array([0, 1])) ** 2).mean(axis=0), 1.0)

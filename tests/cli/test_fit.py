@@ -222,7 +222,7 @@ def test_an_interrupted_fit_keeps_its_model_and_may_be_given_again(place, tmp_pa
 
 def test_an_interrupt_where_nothing_can_be_kept_says_so(place, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "multikernel.cli.fit.tables.read_table", lambda *_, **__: signal.default_int_handler(2, None)
+        "multikernel.cli.fit.tables.read_source", lambda *_, **__: signal.default_int_handler(2, None)
     )
     result = call("fit", place / "train.csv", "-y", "kind", "-o", tmp_path / "m", code=130)
     assert "No model was written" in result.stderr

@@ -61,5 +61,18 @@ def test_names_are_imported_when_they_are_asked_for():
     for name in multikernel.__all__:
         assert getattr(multikernel, name).__name__ == name
     assert set(multikernel._HOMES) == set(multikernel.__all__)
+    assert len(multikernel.__all__) <= 27, "the top level is for what most programs need; all else has a room"
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         multikernel.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("name", multikernel._NEW_HOMES)
+def test_names_that_left_the_top_level_say_where_they_are(name):
+    room = f"multikernel.{multikernel._NEW_HOMES[name]}"
+    line = f"from {room} import {name}"
+    with pytest.raises(ImportError, match=f"^{name} is in {room}: {line}$"):
+        exec(f"from multikernel import {name}")
+    with pytest.raises(ImportError, match=line):
+        getattr(multikernel, name)
+    exec(line)
+    assert name not in dir(multikernel)

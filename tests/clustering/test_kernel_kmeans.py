@@ -11,7 +11,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from multikernel import KernelBank, MultipleKernelKMeans, View, stack_kernels
+from multikernel import KernelBank, View, stack_kernels
+from multikernel.clustering import MultipleKernelKMeans
 from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
 from tests.raw import raw
@@ -49,7 +50,7 @@ def partitions(n, k):
 @pytest.mark.parametrize(("seed", "k"), [(0, 2), (1, 3), (2, 2)])
 def test_brute_force_over_all_partitions(seed, k):
     Ks = kernels(8, seed)
-    model = MultipleKernelKMeans(k, "precomputed", n_init=30).fit(stack_kernels(Ks))
+    model = MultipleKernelKMeans("precomputed", n_clusters=k, n_init=30).fit(stack_kernels(Ks))
 
     def best_weights(labels):  # of min Σ η² a on the simplex the value is 1 / Σ 1/a
         return 1.0 / sum(1.0 / spread(scaled(K), labels) for K in Ks)
@@ -61,7 +62,7 @@ def test_brute_force_over_all_partitions(seed, k):
 
 def test_the_weights_by_cvxpy_and_the_objective_from_outside():
     Ks = kernels(12, 3)
-    model = MultipleKernelKMeans(3, "precomputed").fit(stack_kernels(Ks))
+    model = MultipleKernelKMeans("precomputed", n_clusters=3).fit(stack_kernels(Ks))
     a = np.array([spread(scaled(K), model.labels_) for K in Ks])
     eta = cp.Variable(3, nonneg=True)
     judge = cp.Problem(cp.Minimize(cp.sum(cp.multiply(a, cp.square(eta)))), [cp.sum(eta) == 1])
@@ -75,7 +76,9 @@ def test_the_weights_by_cvxpy_and_the_objective_from_outside():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_value_never_rises_and_no_move_lowers_it(seed):
     Ks = kernels(20, seed)
-    model = MultipleKernelKMeans(4, "precomputed", n_init=1, random_state=seed).fit(stack_kernels(Ks))
+    model = MultipleKernelKMeans("precomputed", n_clusters=4, n_init=1, random_state=seed).fit(
+        stack_kernels(Ks)
+    )
     values = [entry["objective"] for entry in model.history_]
     assert (np.diff(values) <= 1e-12 * values[0]).all() and model.history_[-1]["n_moves"] == 0
     K = sum(w * K for w, K in zip(model.kernel_weights_, Ks, strict=True))
@@ -89,7 +92,7 @@ def test_the_value_never_rises_and_no_move_lowers_it(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_one_linear_kernel_is_k_means(seed):
     X, _ = make_blobs(80, centers=4, cluster_std=1.5, random_state=seed)
-    ours = MultipleKernelKMeans(4, raw(Linear()), n_init=20).fit(X)
+    ours = MultipleKernelKMeans(raw(Linear()), n_clusters=4, n_init=20).fit(X)
     theirs = KMeans(4, n_init=20, random_state=0).fit(X)
     assert ours.inertia_ * X.var(axis=0).sum() == pytest.approx(theirs.inertia_, rel=1e-9)
     assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1.0
@@ -104,8 +107,8 @@ def test_the_informative_view_gets_the_weight():
     X = np.hstack([good, rng.normal(scale=8.0, size=(90, 12))])
     views = raw([View("good", Linear(), slice(0, 3))])
     views += raw([View(f"noise{j}", Linear(), slice(3 * j, 3 * j + 3)) for j in range(1, 5)])
-    learned = MultipleKernelKMeans(3, views).fit(X)
-    equal = MultipleKernelKMeans(3, views, weights="equal").fit(X)
+    learned = MultipleKernelKMeans(views, n_clusters=3).fit(X)
+    equal = MultipleKernelKMeans(views, n_clusters=3, weights="uniform").fit(X)
     assert learned.kernel_shares_[0] > 0.9 and learned.weights_frame()["share"].idxmax() == "good"
     np.testing.assert_allclose(equal.simplex_weights_, 0.2)
     scores = [adjusted_rand_score(y, model.labels_) for model in (learned, equal)]
@@ -117,10 +120,10 @@ def test_the_informative_view_gets_the_weight():
 
 def test_training_samples_keep_their_clusters_in_single_precision_too():
     X, _ = make_blobs(50, centers=3, random_state=2)
-    model = MultipleKernelKMeans(3, raw([Linear(), Gaussian()])).fit(X)
+    model = MultipleKernelKMeans(raw([Linear(), Gaussian()]), n_clusters=3).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     single = MultipleKernelKMeans(
-        3, KernelBank(raw([Linear(), Gaussian()]), dtype="float32", gram="memmap")
+        KernelBank(raw([Linear(), Gaussian()]), dtype="float32", gram="memmap"), n_clusters=3
     ).fit(X)
     np.testing.assert_array_equal(single.labels_, model.labels_)
     np.testing.assert_allclose(single.simplex_weights_, model.simplex_weights_, rtol=1e-4)
@@ -128,10 +131,10 @@ def test_training_samples_keep_their_clusters_in_single_precision_too():
 
 def test_scales_origins_and_order_do_not_matter():
     Ks = kernels(20, 5)
-    plain = MultipleKernelKMeans(3, "precomputed").fit(stack_kernels(Ks))
+    plain = MultipleKernelKMeans("precomputed", n_clusters=3).fit(stack_kernels(Ks))
     factors = np.array([1e6, 1e-6, 3.0])
     moved = [f * (K + 0.5 * np.abs(K).max()) for f, K in zip(factors, Ks, strict=True)]
-    other = MultipleKernelKMeans(3, "precomputed").fit(stack_kernels(moved[::-1]))
+    other = MultipleKernelKMeans("precomputed", n_clusters=3).fit(stack_kernels(moved[::-1]))
     np.testing.assert_array_equal(other.labels_, plain.labels_)
     np.testing.assert_allclose(other.simplex_weights_[::-1], plain.simplex_weights_, rtol=1e-6)
     np.testing.assert_allclose(other.kernel_weights_[::-1] * factors, plain.kernel_weights_, rtol=1e-6)
@@ -139,17 +142,17 @@ def test_scales_origins_and_order_do_not_matter():
 
 def test_clusters_of_equal_samples_have_no_spread():
     X = np.repeat([[0.0, 1.0], [4.0, 0.0], [9.0, 3.0]], 4, axis=0)
-    model = MultipleKernelKMeans(3, raw([Linear(), Gaussian()])).fit(X)
+    model = MultipleKernelKMeans(raw([Linear(), Gaussian()]), n_clusters=3).fit(X)
     assert model.labels_.tolist() == [0] * 4 + [1] * 4 + [2] * 4 and model.inertia_ == pytest.approx(0.0)
     np.testing.assert_allclose(model.simplex_weights_, 0.5)
     noise = np.random.default_rng(0).normal(size=(12, 1))
-    sure = MultipleKernelKMeans(3, raw([("x", Linear(), [0, 1]), ("z", Linear(), 2)])).fit(
+    sure = MultipleKernelKMeans(raw([("x", Linear(), [0, 1]), ("z", Linear(), 2)]), n_clusters=3).fit(
         np.hstack([X, noise])
     )
     assert sure.simplex_weights_.tolist() == [1.0, 0.0] and sure.inertia_ == pytest.approx(0.0)
-    more = MultipleKernelKMeans(5, Linear()).fit(X)
+    more = MultipleKernelKMeans(Linear(), n_clusters=5).fit(X)
     assert len(set(more.labels_)) == 5 and more.inertia_ == pytest.approx(0.0)
-    assert MultipleKernelKMeans(12, Linear()).fit(X).labels_.tolist() == list(range(12))
+    assert MultipleKernelKMeans(Linear(), n_clusters=12).fit(X).labels_.tolist() == list(range(12))
 
 
 def test_starts_are_distinct_samples():
@@ -159,7 +162,9 @@ def test_starts_are_distinct_samples():
 
 def test_the_seed_decides():
     X, _ = make_blobs(40, centers=6, cluster_std=4.0, random_state=0)
-    fits = [MultipleKernelKMeans(5, n_init=1, random_state=seed).fit(X) for seed in (1, 1, 2, 3, 4)]
+    fits = [
+        MultipleKernelKMeans(n_clusters=5, n_init=1, random_state=seed).fit(X) for seed in (1, 1, 2, 3, 4)
+    ]
     np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
     assert len({model.inertia_ for model in fits}) > 1
 
@@ -178,15 +183,17 @@ def test_a_kernel_that_is_constant_but_for_rounding_is_refused():
     flat[3, 3] += 0.02
     Ks = [*kernels(40), flat]
     with pytest.raises(ValueError, match="kernel 'kernel-3' is the same for all samples"):
-        MultipleKernelKMeans(2, "precomputed").fit(stack_kernels(Ks))
+        MultipleKernelKMeans("precomputed", n_clusters=2).fit(stack_kernels(Ks))
 
 
 def test_impatience_is_told():
     with pytest.warns(ConvergenceWarning, match="still changed after max_iter=1 turns"):
-        model = MultipleKernelKMeans(3, "precomputed", max_iter=1).fit(stack_kernels(kernels(30, 8)))
+        model = MultipleKernelKMeans("precomputed", n_clusters=3, max_iter=1).fit(
+            stack_kernels(kernels(30, 8))
+        )
     assert model.status_ == "max_iter" and model.n_iter_ == 1
 
 
 def test_more_clusters_than_samples_are_refused():
     with pytest.raises(ValueError, match=r"n_clusters=10 clusters need as many samples.*got n_samples=9"):
-        MultipleKernelKMeans(10, "precomputed").fit(stack_kernels(kernels()))
+        MultipleKernelKMeans("precomputed", n_clusters=10).fit(stack_kernels(kernels()))

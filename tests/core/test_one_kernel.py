@@ -9,9 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel import ConformalKernel, KDDAClassifier, KernelBank, KernelKNNClassifier
+from multikernel import KernelBank
 from multikernel.core import estimator as _estimator
 from multikernel.kernels import Gaussian, Linear
+from multikernel.spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier
 from multikernel.views import View
 from tests.mkl.data import make_three
 from tests.test_bad_input import refuses
@@ -46,7 +47,7 @@ def assert_same(model, X_of_model, other, X_of_other):
     [
         KernelKNNClassifier(KernelBank("precomputed", psd="clip"), n_neighbors=3),
         KDDAClassifier(KernelBank("precomputed", psd="clip"), n_components=1, n_neighbors=4),
-        ConformalKernel(KernelBank("precomputed", psd="clip"), method="eig"),
+        ConformalKernel(KernelBank("precomputed", psd="clip"), solver="eig"),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -5,17 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from multikernel import (
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
-    LocalizedMKLRegressor,
-    MKLClassifier,
-    NonstationaryClassifier,
-)
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier
 from multikernel.core.estimator import _BATCH_ROWS
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import LocalizedMKLOneClass
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.spectral import KernelKNNClassifier
 from tests.mkl.data import make_binary
 
 X, LABELS = make_binary(60)
@@ -58,7 +54,7 @@ def test_a_row_at_prediction(name):
 def test_a_row_at_the_gate():
     model = LocalizedMKLClassifier(VIEWS, gating_features=[3], tol=0.1).fit(X, LABELS)
     with pytest.raises(ValueError, match=f"gating_features holds infinity at row {LATE}, column 0"):
-        model.gate(spoiled(MANY, LATE, 3))
+        model.sample_kernel_weights(spoiled(MANY, LATE, 3))
 
 
 def test_a_row_of_a_kernel_that_is_evaluated_at_some_rows_only():

@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import KernelDiscriminantClassifier, stack_kernels
+from multikernel import stack_kernels
 from multikernel.core.scatter import class_columns, class_contrast
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.report import summarize
 from tests.discriminant import discriminant_problems as problems
 from tests.judged import BOTH, solved_by
@@ -197,8 +198,6 @@ def test_a_table_of_shares_and_a_fit_cut_short():
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
-        ({"formulation": "approximate"}, ("was removed", 'Use formulation="exact"')),
-        ({"formulation": "other"}, ("formulation must be", "exact", "other")),
         ({"reg": "auto"}, ("reg must be a positive number", "learn", "auto")),
         ({"reg": 1e200}, ("reg must be at most 1e+10", "1e+200")),
         ({"n_components": 2}, ("n_components must be less than the number of classes, 2", "got 2")),

@@ -29,44 +29,26 @@ from sklearn.svm import SVC, SVR
 
 import multikernel
 from multikernel import (
-    BayesianMKLClassifier,
-    BayesianMKLRegressor,
-    ColumnBoostingClassifier,
-    ColumnBoostingRegressor,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelPCA,
     CombinedKernelRegressor,
-    CompositionalKernelClassifier,
-    ConformalKernel,
-    KDDAClassifier,
     KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    MultipleKernelKMeans,
-    NonstationaryClassifier,
-    PairSplit,
-    PairwiseRidge,
-    PosteriorSVC,
-    ProjectionKernelClassifier,
-    ProjectionKernelOneClass,
-    ProjectionKernelRegressor,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
     View,
-    cost_path,
     save_model,
     stack_kernels,
 )
 from multikernel import rules as weights
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.clustering import MultipleKernelKMeans
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import (
     Chi2,
     Cosine,
@@ -95,6 +77,24 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
+from multikernel.localized import (
+    LocalizedMKLOneClass,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
+)
+from multikernel.mkl import RegularizedMKLClassifier, cost_path
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.pairs import PairSplit, PairwiseRidge
+from multikernel.rules import CompositionalKernelClassifier
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelKNNClassifier,
+    SpectralKernelClassifier,
+)
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import LowRankBank
 
 ANSWERS = "answers.json"

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor
+from multikernel import CombinedKernelRegressor, MKLClassifier, MKLRegressor
+from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.inspection import Comparison
 from multikernel.inspection.answers import answer, on_majority, on_views
 from multikernel.inspection.baselines import (
@@ -109,7 +110,7 @@ def test_one_view_has_no_simpler_rules(table, views):
 
 def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     models = {
-        "mean": CombinedKernelRegressor(MeanRule(), kernels=views),
+        "mean": CombinedKernelRegressor(views, MeanRule()),
         "svr": MKLRegressor(views),
         "flat": MKLRegressor(views, norm=2.0),
     }

@@ -9,12 +9,19 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from multikernel import CombinedKernelClassifier, CompositionalKernelClassifier, compare, stack_kernels
+from multikernel import CombinedKernelClassifier, compare, stack_kernels
 from multikernel.inspection import Comparison, comparing, f_test_5x2cv, holm
 from multikernel.inspection.comparing import _named
 from multikernel.inspection.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
-from multikernel.rules import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
+from multikernel.rules import (
+    BestSingle,
+    CenteredAlignment,
+    CompositionalKernelClassifier,
+    MeanRule,
+    SumRule,
+    WeightLearner,
+)
 from multikernel.rules.learner import Learned
 from tests.inspection.toys import scores_frame
 
@@ -136,7 +143,7 @@ def test_every_rule_sees_the_same_folds_under_the_same_machine(helped):
     for i, (train, test) in enumerate(folds.split(X, y)):
         for name, learner in rules.items():
             if i % 5 == 0:
-                model = CombinedKernelClassifier(clone(learner), kernels=KERNELS).fit(X[train], y[train])
+                model = CombinedKernelClassifier(KERNELS, clone(learner)).fit(X[train], y[train])
                 assert helped.folds(name)[divmod(i, 2)] == model.score(X[test], y[test])
 
 
@@ -231,7 +238,7 @@ def test_the_best_single_kernel_is_chosen_by_the_scoring():
     found = run(X, y, kernels, Only(), machine, scoring="roc_auc")
     assert found.weights.loc["best single view", "ranks"] > 0.9
     for scoring, weights in [(None, [True, False]), ("roc_auc", [False, True]), (f1, [False, True])]:
-        model = CombinedKernelClassifier(BestSingle(machine, scoring=scoring), machine, kernels).fit(X, y)
+        model = CombinedKernelClassifier(kernels, BestSingle(machine, scoring=scoring), machine).fit(X, y)
         assert (model.kernel_shares_ == weights).all()
 
 
@@ -331,10 +338,10 @@ def test_what_is_drawn_are_scores_and_weights(helped):
 
 def test_learners_and_estimators_may_be_compared():
     X, y, views = two_views()
-    models = {"first": Only(), "svm": SVC(), "mean": CombinedKernelClassifier(MeanRule(), kernels=views)}
+    models = {"first": Only(), "svm": SVC(), "mean": CombinedKernelClassifier(views, MeanRule())}
     found = compare(models, X, y, kernels=views, progress=False)
     assert found.estimators == ["first", "svm", "mean"] and len(found.tests) == 3
-    alone = CombinedKernelClassifier(Only(), kernels=views)
+    alone = CombinedKernelClassifier(views, Only())
     np.testing.assert_array_equal(found.folds("first"), run(X, y, views, {"first": Only()}).folds("first"))
     np.testing.assert_array_equal(
         found.folds("first"), compare({"a": alone, "b": SVC()}, X, y, progress=False).folds("a")

@@ -17,18 +17,14 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    CombinedKernelClassifier,
-    KernelKNNClassifier,
-    MKLClassifier,
-    MKLRidge,
-    TransductiveMKLClassifier,
-)
+from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
 from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
 from multikernel.inspection.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Linear
 from multikernel.rules import MeanRule
+from multikernel.spectral import KernelKNNClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 
 _TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
 
@@ -66,7 +62,7 @@ def test_effects_are_differences_on_the_same_folds(classifier, table, views, of_
 def test_rivals_have_the_same_machine_and_folds(classifier, table, views, of_classifier):
     X, label, _ = table
     machine = clone(classifier).set_params(kernels="precomputed")
-    plain = CombinedKernelClassifier(MeanRule(), machine, views)
+    plain = CombinedKernelClassifier(views, MeanRule(), machine)
     rows = {row["name"]: row for row in of_classifier["baselines"]["rows"]}
     assert rows["plain sum"]["score"] == pytest.approx(cross_val_score(plain, X, label, cv=_TEN).mean())
     assert rows["learned"]["score"] == of_classifier["without_view"]["score"]
@@ -142,7 +138,7 @@ _KEYS = {
     "without_view": {"protocol", "metric", "score", "sd", "rows", "answer"},
     "baselines": {"protocol", "metric", "rows", "answer"},
     "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy"}
-    | {"confusion", "roc", "calibration", "residuals"},
+    | {"confusion", "roc", "calibration", "residuals", "doubtful"},
     "heat_maps": {"order", "groups", "maps"},
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
@@ -153,7 +149,7 @@ _ROWS = {
     "without_view": {"view", "score", "sd", "effect", *_TEST},
     "baselines": {"name", "what", "score", "sd", "difference", *_TEST},
 }
-_TOP = {"task", "n_samples", "views", "classes", "omitted", "notes", *ALL_PARTS}
+_TOP = {"task", "n_samples", "views", "classes", "data", "omitted", "notes", *ALL_PARTS}
 
 
 def check(found):

@@ -5,18 +5,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    CombinedKernelClassifier,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    MKLClassifier,
-    MKLOneClass,
-)
+from multikernel import CombinedKernelClassifier, LocalizedMKLClassifier, MKLClassifier, MKLOneClass
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.inspection import NoLearnedKernel, evaluate, learned_kernel
 from multikernel.inspection.learned import choose_rows
 from multikernel.kernels import Linear
 from multikernel.rules import InstanceWeights
+from multikernel.spectral import KernelKNNClassifier
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +37,7 @@ def test_the_learned_kernel_gives_the_scores(classifier, table, views):
 def test_a_gate_is_part_of_the_kernel(localized, stack):
     K = learned_kernel(localized, stack)
     assert np.allclose(_scores(localized, K), localized.decision_function(stack))
-    eta = localized.gate(stack)
+    eta = localized.sample_kernel_weights(stack)
     by_hand = sum(np.outer(eta[:, m], eta[:, m]) * stack[:, :, m] for m in range(2))
     assert np.allclose(K, by_hand)
 
@@ -123,7 +118,7 @@ def test_blocks_do_not_cross_classes(views):
 def test_the_gate_of_each_sample(localized, stack, table):
     found = evaluate(localized, stack, table[1], parts=["gate", "embedding"], max_points=20)
     gate = found["gate"]
-    eta = localized.gate(stack)
+    eta = localized.sample_kernel_weights(stack)
     assert gate["views"] == ["kernel-0", "kernel-1"] and len(gate["rows"]) == 20
     for row in gate["rows"]:
         assert row["weights"] == pytest.approx(eta[row["row"]]) and row["label"] == table[1][row["row"]]
@@ -132,7 +127,7 @@ def test_the_gate_of_each_sample(localized, stack, table):
 
 def test_weights_of_samples_that_a_learner_found(stack, table):
     learner = InstanceWeights(max_iter=200, tol=0.1)
-    model = CombinedKernelClassifier(learner, kernels="precomputed").fit(stack, table[1])
+    model = CombinedKernelClassifier("precomputed", learner).fit(stack, table[1])
     rows = evaluate(model, stack, table[1], parts=["gate"])["gate"]["rows"]
     assert np.allclose([row["weights"] for row in rows], model.learner_._training_weights)
 

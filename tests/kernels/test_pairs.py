@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel import MKLClassifier, View, sample_pairs
+from multikernel import MKLClassifier, View
 from multikernel.kernels import (
     FunctionKernel,
     Gaussian,
@@ -18,6 +18,7 @@ from multikernel.kernels import (
     pairwise_kernel,
 )
 from multikernel.kernels.base import Kernel
+from multikernel.pairs import sample_pairs
 from tests.refusals import refused
 
 

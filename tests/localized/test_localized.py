@@ -42,7 +42,7 @@ class TestBinary:
         assert model.intercept_.shape == (1,)
         assert [V.shape for V in model.gating_] == [(3, 5)]
         gate = plain_gate(gating, model.gating_[0], self.fresh, self.X)
-        np.testing.assert_allclose(model.gate(self.fresh), gate, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_kernel_weights(self.fresh), gate, rtol=1e-9)
         np.testing.assert_array_equal(model.active_kernels(self.fresh), gate > 1e-3)
         mean = plain_gate(gating, model.gating_[0], self.X, self.X).mean(axis=0)
         np.testing.assert_allclose(model.kernel_weights_, mean, rtol=1e-9)
@@ -100,7 +100,7 @@ class TestBinary:
         for gating in ("softmax", "gaussian"):
             model = LocalizedMKLClassifier([VIEWS[0]], C=2.0, gating=gating, tol=1e-6).fit(self.X, self.y)
             assert model.n_solves_ == 1
-            np.testing.assert_array_equal(model.gate(self.fresh), 1.0)
+            np.testing.assert_array_equal(model.sample_kernel_weights(self.fresh), 1.0)
             np.testing.assert_allclose(model.decision_function(self.X), peer.decision_function(K), atol=1e-3)
 
 
@@ -117,8 +117,10 @@ class TestSeveralClasses:
         assert model.intercept_.shape == (3,)
         assert len(model.gating_) == n_gates
         etas = np.stack([plain_gate("softmax", V, self.fresh, self.X) for V in model.gating_], axis=1)
-        np.testing.assert_allclose(model.gate(self.fresh), etas if n_gates > 1 else etas[:, 0], rtol=1e-9)
-        assert model.active_kernels(self.fresh).shape == model.gate(self.fresh).shape
+        np.testing.assert_allclose(model.sample_kernel_weights(self.fresh), etas.mean(axis=1), rtol=1e-9)
+        by_machine = etas if n_gates > 1 else np.repeat(etas, 3, axis=1)
+        np.testing.assert_allclose(model.sample_machine_weights(self.fresh), by_machine, rtol=1e-9)
+        np.testing.assert_array_equal(model.active_kernels(self.fresh), (etas > 1e-3).any(axis=1))
         means = [plain_gate("softmax", V, self.X, self.X).mean(axis=0) for V in model.gating_]
         np.testing.assert_allclose(model.kernel_weights_, np.mean(means, axis=0), rtol=1e-9)
         each = np.array(means if n_gates > 1 else means * 3)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor, stack_kernels
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, stack_kernels
 from multikernel.core.inputs import distinct_samples
 from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import LocalizedMKLOneClass
 from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
 from tests.mkl.data import VIEWS, make_binary, make_table, plain_kernels
 from tests.raw import raw
@@ -45,7 +46,7 @@ class TestGatingFeatures:
         [V] = model.gating_
         assert V.shape == (3, len(columns) + 1)
         expected = plain_gate("softmax", V, FRESH[:, columns], X[:, columns])
-        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_kernel_weights(FRESH), expected, rtol=1e-9)
         scores = plain_scores(model, FRESH, X, gating_columns=columns)[:, 0]
         np.testing.assert_allclose(model.decision_function(FRESH), scores, rtol=1e-8, atol=1e-9)
 
@@ -65,7 +66,7 @@ class TestGatingFeatures:
         [V] = model.gating_
         fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
         expected = plain_gate("softmax", V, fresh[columns].to_numpy(), FRAME[columns].to_numpy())
-        np.testing.assert_allclose(model.gate(fresh), expected, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_kernel_weights(fresh), expected, rtol=1e-9)
 
     def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
         views = raw([("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])])
@@ -77,7 +78,7 @@ class TestGatingFeatures:
         model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)
         assert model.gating_[0].shape == (4, 2)
         expected = plain_gate("softmax", model.gating_[0], FRESH[:, [2]], X[:, [2]])
-        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+        np.testing.assert_allclose(model.sample_kernel_weights(FRESH), expected, rtol=1e-9)
 
     @staticmethod
     def mean_kernel(A):
@@ -92,7 +93,7 @@ class TestGatingFeatures:
         assert V.shape == (3, 61)
         order = distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
         expected = plain_gate("softmax", V, self.mean_kernel(FRESH)[:, order], self.mean_kernel(X)[:, order])
-        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-8)
+        np.testing.assert_allclose(model.sample_kernel_weights(FRESH), expected, rtol=1e-8)
         assert model.support_.size < 60
 
     @pytest.mark.parametrize("wanted", [None, "kernel", "kernel-0"])
@@ -105,7 +106,7 @@ class TestGatingFeatures:
             train, fresh = self.mean_kernel(X), self.mean_kernel(FRESH)
         model = LocalizedMKLClassifier("precomputed", gating_features=wanted).fit(Ks, LABELS)
         expected = plain_gate("softmax", model.gating_[0], fresh, train)
-        np.testing.assert_allclose(model.gate(K_fresh), expected, rtol=1e-8)
+        np.testing.assert_allclose(model.sample_kernel_weights(K_fresh), expected, rtol=1e-8)
 
     def test_samples_without_weight_are_not_looked_at(self):
         weights = np.ones(60)
@@ -114,12 +115,16 @@ class TestGatingFeatures:
         for parameters in ({}, {"gating_features": "kernel"}):
             with_zeros = LocalizedMKLClassifier(VIEWS, **parameters).fit(X, LABELS, weights)
             without = LocalizedMKLClassifier(VIEWS, **parameters).fit(X[kept], LABELS[kept])
-            np.testing.assert_array_equal(with_zeros.gate(FRESH), without.gate(FRESH))
+            np.testing.assert_array_equal(
+                with_zeros.sample_kernel_weights(FRESH), without.sample_kernel_weights(FRESH)
+            )
         Ks = plain_kernels(X, X)
         with_zeros = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS, weights)
         without = LocalizedMKLClassifier("precomputed").fit(Ks[np.ix_(kept, kept)], LABELS[kept])
         K_fresh = plain_kernels(FRESH, X)
-        np.testing.assert_array_equal(with_zeros.gate(K_fresh), without.gate(K_fresh[:, kept]))
+        np.testing.assert_array_equal(
+            with_zeros.sample_kernel_weights(K_fresh), without.sample_kernel_weights(K_fresh[:, kept])
+        )
 
     def test_units_do_not_matter(self):
         """Standardised: metres or millimetres, with or without an offset."""
@@ -132,7 +137,9 @@ class TestGatingFeatures:
         np.testing.assert_allclose(
             plain._gated.features.of(FRESH), other._gated.features.of(moved), atol=1e-9
         )
-        np.testing.assert_allclose(plain.gate(FRESH), other.gate(moved), atol=1e-3)
+        np.testing.assert_allclose(
+            plain.sample_kernel_weights(FRESH), other.sample_kernel_weights(moved), atol=1e-3
+        )
 
     def test_a_constant_column_is_harmless(self):
         table = np.column_stack([X, np.full(60, 7.0)])
@@ -155,7 +162,10 @@ class TestGatingFeatures:
         dense, sparse = models.values()
         np.testing.assert_array_equal(sparse.support_, dense.support_)
         np.testing.assert_allclose(
-            sparse.gate(scipy.sparse.csr_matrix(table)), dense.gate(table), rtol=0, atol=1e-12
+            sparse.sample_kernel_weights(scipy.sparse.csr_matrix(table)),
+            dense.sample_kernel_weights(table),
+            rtol=0,
+            atol=1e-12,
         )
 
 
@@ -169,7 +179,7 @@ class TestWeights:
         [(dual, primal)] = classifier_values(model, X, LABELS, 0.5 * weights)
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
         assert (primal - dual) / primal <= 1e-4
-        mean = np.average(model.gate(X), axis=0, weights=weights)
+        mean = np.average(model.sample_kernel_weights(X), axis=0, weights=weights)
         np.testing.assert_allclose(model.kernel_weights_, mean, rtol=1e-9)
 
     def test_class_weights_are_sample_weights(self):
@@ -204,7 +214,7 @@ class TestOtherSettings:
         model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS)
         many = make_table(5000, seed=4)
         np.testing.assert_allclose(model.decision_function(many)[-7:], model.decision_function(many[-7:]))
-        assert model.gate(many).shape == (5000, 3)
+        assert model.sample_kernel_weights(many).shape == (5000, 3)
 
 
 # --- what is refused ----------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
-from multikernel import LocalizedMKLOneClass, LocalizedMKLRegressor
+from multikernel import LocalizedMKLRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.localized import LocalizedMKLOneClass
+from multikernel.views import KernelWarning
 from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
 from tests.localized.solver.gated_problems import GATES, largest_gap, one_class_values, svr_values
 from tests.mkl.data import VIEWS, make_regression, make_table
@@ -28,7 +30,9 @@ class TestRegressor:
         assert model.machine_names_ == ["y"]
         assert model.dual_coef_.shape == (1, model.support_.size)
         np.testing.assert_allclose(
-            model.gate(self.fresh), plain_gate(gating, model.gating_[0], self.fresh, self.X), rtol=1e-9
+            model.sample_kernel_weights(self.fresh),
+            plain_gate(gating, model.gating_[0], self.fresh, self.X),
+            rtol=1e-9,
         )
         gate = plain_gate(gating, model.gating_[0], self.X, self.X)
         np.testing.assert_allclose(model.kernel_weights_, np.average(gate, axis=0, weights=weights))
@@ -64,7 +68,9 @@ class TestRegressor:
         other.fit(self.X, self.y * size)
         assert other.n_iter_ == 5
         assert other.objective_ == pytest.approx(plain.objective_ * size**2, rel=1e-4)
-        np.testing.assert_allclose(other.gate(self.fresh), plain.gate(self.fresh), atol=1e-3)
+        np.testing.assert_allclose(
+            other.sample_kernel_weights(self.fresh), plain.sample_kernel_weights(self.fresh), atol=1e-3
+        )
         np.testing.assert_allclose(other.predict(self.fresh) / size, plain.predict(self.fresh), atol=1e-2)
 
     def test_piecewise_lines(self):
@@ -72,11 +78,11 @@ class TestRegressor:
         X = np.linspace(-3, 3, 120)[:, None]
         y = np.abs(X[:, 0])
         one = LocalizedMKLRegressor([Polynomial(1)], C=10.0, epsilon=0.02).fit(X, y)
-        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, optimizer="lbfgs").fit(X, y)
+        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, solver="lbfgs").fit(X, y)
         assert one.score(X, y) < 0.2
         assert two.score(X, y) > 0.98
         assert two.view_names_ == ["polynomial", "polynomial-2"]
-        left, right = two.gate([[-2.0], [2.0]])
+        left, right = two.sample_kernel_weights([[-2.0], [2.0]])
         assert left.argmax() != right.argmax()
 
     def test_targets_too_small_for_floating_point_are_told(self):
@@ -96,7 +102,7 @@ class TestRegressor:
         np.testing.assert_allclose(model.predict(self.fresh), 5.0, atol=0.1)
         assert model.objective_ == 0.0
         assert model.status_ == "optimal"
-        assert model.gate(self.fresh).shape == (25, 3)
+        assert model.sample_kernel_weights(self.fresh).shape == (25, 3)
 
 
 class TestOneClass:
@@ -133,7 +139,7 @@ class TestOneClass:
 
     def test_the_share_of_outliers(self):
         for nu in (0.1, 0.5):
-            model = self.fit(nu=nu, tol=1e-2, ridge=0.5)
+            model = self.fit(nu=nu, tol=1e-2, gating_reg=0.5)
             outside = np.mean(model.predict(self.X) == -1)
             assert outside <= nu + 0.03
             assert model.support_.size / 100 >= nu
@@ -183,10 +189,13 @@ class TestOneClass:
 
     def test_sigmoid_gates_name_the_views_they_are_open_for(self):
         views = raw([*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])])
-        with pytest.warns(UserWarning, match="open for views? '") as told:
+        with pytest.warns(UserWarning, match="open for views? '|of different scale") as told:
             model = LocalizedMKLOneClass(views, nu=0.2, gating="sigmoid", tol=1e-4).fit(self.X)
+        [scales, gates] = told
+        assert scales.category is KernelWarning
+        assert "open for view" in str(gates.message)
         for name, weight in zip(model.view_names_, model.kernel_weights_, strict=True):
-            assert (repr(name) in str(told[0].message)) == (weight > 0.99)
+            assert (repr(name) in str(gates.message)) == (weight > 0.99)
         assert model.kernel_weights_.min() < 0.99
 
     def test_samples_on_all_sides_of_the_origin_are_no_class(self):

@@ -37,7 +37,7 @@ class TestSearch:
         assert (one.gating_[0] != other.gating_[0]).any()
 
     def test_limited_memory(self):
-        model = localized(optimizer="lbfgs").fit(self.X, self.y)
+        model = localized(solver="lbfgs").fit(self.X, self.y)
         values = [entry["objective"] for entry in model.history_]
         assert (np.diff(values) < 0).all()
         assert max(entry["step"] for entry in model.history_) <= 1.0 + 1e-12
@@ -47,7 +47,7 @@ class TestSearch:
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
 
     def test_the_ridge_is_part_of_the_objective_and_holds_the_gate(self):
-        free, held = (localized(ridge=ridge).fit(self.X, self.y) for ridge in (0.0, 50.0))
+        free, held = (localized(gating_reg=ridge).fit(self.X, self.y) for ridge in (0.0, 50.0))
         sizes = [np.linalg.norm(model.gating_[0][:, :-1]) for model in (free, held)]
         assert sizes[1] < 0.5 * sizes[0]
         [(dual, _)] = classifier_values(held, self.X, self.y, np.full(70, 2.0))
@@ -91,7 +91,7 @@ class TestSearch:
         views = raw([VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)])
         model = LocalizedMKLClassifier(views, gating="sigmoid", gating_features=3, tol=1e-4)
         model.fit(self.X, self.y)
-        ends = model.gate(self.X)
+        ends = model.sample_kernel_weights(self.X)
         assert (((ends <= 1e-3) | (ends >= 1 - 1e-3)).mean(axis=0) > 0.95).tolist() == [True, False]
         assert model.saturated_ == ["signal"] and model.status_ == "optimal"
 
@@ -147,8 +147,9 @@ class TestPruning:
                 views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, multiclass="ovo"
             )
         exact, pruned = (clone(model).set_params(prune=prune).fit(X, y) for prune in (False, True))
-        is_open = exact.active_kernels(fresh)
-        assert is_open.shape == ((60, 3) if precomputed else (60, 3, 4)) and not is_open.all()
+        is_open = exact.sample_machine_weights(fresh) > 1e-3
+        assert is_open.shape == ((60, 1, 3) if precomputed else (60, 3, 4)) and not is_open.all()
+        is_open = is_open[:, 0] if precomputed else is_open
         expected = np.where(is_open, exact.contributions(fresh), 0.0)
         np.testing.assert_allclose(pruned.contributions(fresh), expected, rtol=1e-9, atol=1e-12)
 
@@ -160,9 +161,9 @@ def test_copies_whose_gates_stay_alike_are_told():
     hasty = LocalizedMKLClassifier(copies, C=10.0, gating="sigmoid", tol=0.99)
     with pytest.warns(UserWarning, match="gates of the copies 'line 0', 'line 1', 'line 2' are nearly alike"):
         hasty.fit(X, y)
-    assert np.ptp(hasty.gate(X), axis=1).max() < 0.2
+    assert np.ptp(hasty.sample_kernel_weights(X), axis=1).max() < 0.2
     patient = LocalizedMKLClassifier(copies, C=10.0).fit(X, y)  # and no warning
-    assert np.ptp(patient.gate(X), axis=1).max() > 0.5
+    assert np.ptp(patient.sample_kernel_weights(X), axis=1).max() > 0.5
 
 
 @pytest.mark.parametrize("kernels", ["3 lines", "20 lines", "line and parabola"])

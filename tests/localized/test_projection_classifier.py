@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.svm import SVC
 
-from multikernel import ProjectionKernelClassifier, ProjectionKernelRegressor
+from multikernel.localized import ProjectionKernelClassifier, ProjectionKernelRegressor
 from tests.localized.localized_reference import projected_gate, projected_kernel
 from tests.localized.solver.gated_problems import hinge_values
 from tests.shared_data import needs_shared_data, shared_data_folder
@@ -21,9 +21,15 @@ CONFIGURATIONS = [
     {"n_regions": 1, "n_components": 1},
     {"n_regions": 2, "n_components": 2, "multiclass": "ovr"},
     {"n_regions": 3, "n_components": 1, "multiclass": "ovo", "gating": "sigmoid"},
-    {"n_regions": 2, "kernel": "poly", "degree": 3, "gating": "gaussian"},
-    {"n_regions": 2, "kernel": "gaussian", "norm": "unit", "standardize": False, "multiclass": "ovr"},
-    {"n_regions": 1, "kernel": "gaussian", "gamma": 0.7, "optimizer": "lbfgs", "multiclass": "ovo"},
+    {"n_regions": 2, "kernels": "poly", "degree": 3, "gating": "gaussian"},
+    {
+        "n_regions": 2,
+        "kernels": "gaussian",
+        "projection_norm": "unit",
+        "standardize": False,
+        "multiclass": "ovr",
+    },
+    {"n_regions": 1, "kernels": "gaussian", "gamma": 0.7, "solver": "lbfgs", "multiclass": "ovo"},
 ]
 
 
@@ -45,8 +51,10 @@ def test_scores_are_those_of_the_formula(settings):
     else:
         np.testing.assert_allclose(model.decision_function(new), scores, rtol=1e-8, atol=1e-8)
         np.testing.assert_array_equal(model.predict(new), scores.argmax(axis=1))
-    np.testing.assert_allclose(model.gate(new), projected_gate(model, new), rtol=1e-10, atol=1e-12)
-    if settings.get("norm") == "unit":
+    np.testing.assert_allclose(
+        model.sample_kernel_weights(new), projected_gate(model, new), rtol=1e-10, atol=1e-12
+    )
+    if settings.get("projection_norm") == "unit":
         np.testing.assert_allclose(np.linalg.norm(model.projections_, axis=1), 1.0)
 
 
@@ -56,7 +64,9 @@ def test_the_certificate_holds_when_recomputed(kernel, n_regions):
     """Dual and primal value of the machine at the learned kernel."""
     X, y = make_moons(120, noise=0.3, random_state=0)
     C = 2.0
-    model = ProjectionKernelClassifier(n_regions, 1, kernel=kernel, C=C, **BRIEF).fit(X, y)
+    model = ProjectionKernelClassifier(n_regions=n_regions, n_components=1, kernels=kernel, C=C, **BRIEF).fit(
+        X, y
+    )
     signs = np.where(y == 1, 1.0, -1.0)
     beta = np.zeros(len(X))
     beta[model.support_] = model.dual_coef_[0]
@@ -73,7 +83,7 @@ def test_the_certificate_holds_when_recomputed(kernel, n_regions):
 
 def test_the_linear_machine_is_a_linear_machine_on_the_transform():
     X, y = make_moons(150, noise=0.25, random_state=1)
-    model = ProjectionKernelClassifier(3, 2, C=1.0, tol=1e-5, max_iter=20, n_screen=2)
+    model = ProjectionKernelClassifier(n_regions=3, n_components=2, C=1.0, tol=1e-5, max_iter=20, n_screen=2)
     with pytest.warns(UserWarning, match="max_iter"):
         features = model.fit_transform(X, y)
     np.testing.assert_array_equal(features, model.transform(X))
@@ -85,14 +95,14 @@ def test_the_linear_machine_is_a_linear_machine_on_the_transform():
     machine = SVC(kernel="linear", C=1.0, tol=1e-8).fit(features, y)
     np.testing.assert_allclose(machine.decision_function(features), scores, atol=2e-2)
     x = (X - X.mean(axis=0)) / X.std(axis=0)
-    parts = [model.gate(X)[:, [m]] * (x @ model.projections_[m]) for m in range(3)]
+    parts = [model.sample_kernel_weights(X)[:, [m]] * (x @ model.projections_[m]) for m in range(3)]
     np.testing.assert_allclose(features, np.hstack(parts), atol=1e-10)
 
 
 def test_two_classes_are_one_machine_whatever_the_strategy():
     X, y = make_moons(80, noise=0.2, random_state=0)
     models = [
-        ProjectionKernelClassifier(2, 1, multiclass=multiclass, **BRIEF).fit(X, y)
+        ProjectionKernelClassifier(n_regions=2, n_components=1, multiclass=multiclass, **BRIEF).fit(X, y)
         for multiclass in ("joint", "ovr", "ovo")
     ]
     for model in models:
@@ -110,7 +120,7 @@ def test_a_weight_is_a_repeated_row_and_order_does_not_matter():
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, len(X))
     repeated = rng.permutation(np.repeat(np.arange(len(X)), weights))
-    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    model = ProjectionKernelClassifier(n_regions=2, n_components=1, **BRIEF)
     one = clone(model).fit(X, y, sample_weight=weights)
     two = clone(model).fit(X[repeated], y[repeated])
     np.testing.assert_array_equal(one.projections_, two.projections_)
@@ -123,13 +133,13 @@ def test_a_weight_is_a_repeated_row_and_order_does_not_matter():
 
 def test_more_descents_keep_the_lowest():
     X, y = IRIS
-    one = ProjectionKernelClassifier(2, 1, **BRIEF).fit(X, y)
-    three = ProjectionKernelClassifier(2, 1, n_init=3, **BRIEF).fit(X, y)
+    one = ProjectionKernelClassifier(n_regions=2, n_components=1, **BRIEF).fit(X, y)
+    three = ProjectionKernelClassifier(n_regions=2, n_components=1, n_init=3, **BRIEF).fit(X, y)
     assert three.start_objectives_.shape == (3,)
     assert three.start_objectives_[0] == one.objective_
     assert three.objective_ == three.start_objectives_.min()
     assert three.n_solves_ > one.n_solves_ >= 3 + one.n_iter_ + 1
-    other = ProjectionKernelClassifier(2, 1, random_state=7, **BRIEF).fit(X, y)
+    other = ProjectionKernelClassifier(n_regions=2, n_components=1, random_state=7, **BRIEF).fit(X, y)
     assert not np.array_equal(one.projections_, other.projections_)
 
 
@@ -137,27 +147,29 @@ def test_columns_are_standardised_by_the_training_samples():
     """Constant columns are divided by one; the switch is for the projected columns."""
     X, y = make_moons(80, noise=0.2, random_state=0)
     X = np.column_stack([X, np.full(80, 5.0)])
-    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    model = ProjectionKernelClassifier(n_regions=2, n_components=1, **BRIEF)
     plain = clone(model).fit(X, y)
     np.testing.assert_allclose(plain.mean_, X.mean(axis=0))
     np.testing.assert_allclose(plain.scale_, [X[:, 0].std(), X[:, 1].std(), 1.0])
     raw = clone(model).set_params(standardize=False).fit(X, y)
-    parts = [raw.gate(X)[:, [m]] * (X @ raw.projections_[m]) for m in range(2)]
+    parts = [raw.sample_kernel_weights(X)[:, [m]] * (X @ raw.projections_[m]) for m in range(2)]
     np.testing.assert_allclose(raw.transform(X), np.hstack(parts), atol=1e-12)
 
 
 def test_the_width_follows_the_columns_that_are_projected():
     X, y = make_moons(60, noise=0.2, random_state=0)
     X = np.column_stack([5.0 * X, np.ones(60)])
-    scaled = ProjectionKernelClassifier(kernel="gaussian", n_components=2, **BRIEF).fit(X, y)
+    scaled = ProjectionKernelClassifier(kernels="gaussian", n_components=2, **BRIEF).fit(X, y)
     assert scaled.gamma_ == pytest.approx(0.5)
-    raw = ProjectionKernelClassifier(kernel="gaussian", n_components=2, standardize=False, **BRIEF).fit(X, y)
+    raw = ProjectionKernelClassifier(kernels="gaussian", n_components=2, standardize=False, **BRIEF).fit(X, y)
     assert raw.gamma_ == pytest.approx(0.5 / X[:, :2].var(axis=0).mean())
 
 
 def test_a_model_keeps_its_support_samples_only():
     X, y = make_moons(400, noise=0.1, random_state=0)
-    model = ProjectionKernelClassifier(2, 2, kernel="gaussian", C=10.0, **BRIEF).fit(X, y)
+    model = ProjectionKernelClassifier(n_regions=2, n_components=2, kernels="gaussian", C=10.0, **BRIEF).fit(
+        X, y
+    )
     assert model.support_.size < 100
     sizes = [len(a) for a in vars(model).values() if isinstance(a, np.ndarray) and a.ndim]
     sizes += [a.shape[1] for a in (model._support, model._coefficients)]
@@ -179,7 +191,9 @@ def test_the_objective_never_rises_and_a_callback_ends_the_fit(alternate):
         seen.append(entry)
         return len(seen) == 4
 
-    model = ProjectionKernelClassifier(2, 1, alternate=alternate, callback=stop).fit(X, y)
+    model = ProjectionKernelClassifier(n_regions=2, n_components=1, alternate=alternate, callback=stop).fit(
+        X, y
+    )
     assert model.status_ == "interrupted"
     assert len(seen) == len(model.history_) == 4
     values = [entry["objective"] for entry in model.history_]
@@ -192,7 +206,9 @@ def test_moving_by_turns_is_another_path_where_there_is_a_gate():
     X, y = make_moons(80, noise=0.2, random_state=0)
     for n_regions in (1, 2):
         together, by_turns = (
-            ProjectionKernelClassifier(n_regions, 1, alternate=alternate, **BRIEF).fit(X, y)
+            ProjectionKernelClassifier(n_regions=n_regions, n_components=1, alternate=alternate, **BRIEF).fit(
+                X, y
+            )
             for alternate in (False, True)
         )
         same = np.array_equal(together.projections_, by_turns.projections_)
@@ -201,8 +217,10 @@ def test_moving_by_turns_is_another_path_where_there_is_a_gate():
 
 def test_ridges_are_part_of_the_objective():
     X, y = make_moons(80, noise=0.2, random_state=0)
-    model = ProjectionKernelClassifier(2, 1, ridge=0.5, projection_ridge=0.3, **BRIEF).fit(X, y)
-    plain = ProjectionKernelClassifier(2, 1, **BRIEF).fit(X, y)
+    model = ProjectionKernelClassifier(
+        n_regions=2, n_components=1, gating_reg=0.5, projection_reg=0.3, **BRIEF
+    ).fit(X, y)
+    plain = ProjectionKernelClassifier(n_regions=2, n_components=1, **BRIEF).fit(X, y)
     support = X[model.support_]
     beta = model.dual_coef_[0]
     dual = np.abs(beta).sum() - 0.5 * beta @ projected_kernel(model, support, support) @ beta
@@ -213,7 +231,9 @@ def test_ridges_are_part_of_the_objective():
 
 def test_calibrated_probabilities():
     X, y = IRIS
-    model = ProjectionKernelClassifier(2, 1, probability=True, n_screen=2, tol=0.1).fit(X, y)
+    model = ProjectionKernelClassifier(
+        n_regions=2, n_components=1, probability=True, n_screen=2, tol=0.1
+    ).fit(X, y)
     shares = model.predict_proba(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares.argmax(axis=1) == y).mean() > 0.9
@@ -257,11 +277,19 @@ def test_a_fit_that_ends_on_the_plateau_says_so():
 def test_a_descent_that_was_cut_short_says_what_to_do():
     X, y = make_moons(100, noise=0.1, random_state=0)
     said = r"settle to tol=1e-06 in 2 steps.*Raise max_iter or tol\."
-    for norm, remedy in ((None, ".*norm=.unit."), ("unit", "$")):
+    for norm, remedy in ((None, ".*projection_norm=.unit."), ("unit", "$")):
         with pytest.warns(UserWarning, match=said + remedy):
-            ProjectionKernelClassifier(2, 1, C=100.0, max_iter=2, tol=1e-6, norm=norm).fit(X, y)
+            ProjectionKernelClassifier(
+                n_regions=2, n_components=1, C=100.0, max_iter=2, tol=1e-6, projection_norm=norm
+            ).fit(X, y)
 
 
 def test_coordinates_have_names():
     names = [f"region{m}_component{r}" for m in range(2) for r in range(2)]
-    assert ProjectionKernelClassifier(2, 2, **BRIEF).fit(*IRIS).get_feature_names_out().tolist() == names
+    assert (
+        ProjectionKernelClassifier(n_regions=2, n_components=2, **BRIEF)
+        .fit(*IRIS)
+        .get_feature_names_out()
+        .tolist()
+        == names
+    )

@@ -8,9 +8,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import OneClassSVM
 
-from multikernel import (
-    LocalizedMKLClassifier,
-    LocalizedMKLRegressor,
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor
+from multikernel.localized import (
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
@@ -32,7 +31,9 @@ def ridge_function(n=120, d=5, seed=0):
 
 def test_regression_finds_the_direction_that_matters():
     X, y = ridge_function()
-    model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)
+    model = ProjectionKernelRegressor(n_components=1, kernels="gaussian", C=10.0, projection_norm="unit").fit(
+        X, y
+    )
     W = model.projections_[0, :, 0] / model.scale_
     assert abs(W @ [1, 1, 0, 0, 0]) / np.linalg.norm(W) / np.sqrt(2) > 0.99
     assert cross_val_score(model, X, y, cv=3).mean() > 0.9
@@ -41,7 +42,7 @@ def test_regression_finds_the_direction_that_matters():
 def test_regression_is_certified_at_the_learned_kernel():
     X, y = ridge_function(80)
     C, epsilon = 2.0, 0.05
-    model = ProjectionKernelRegressor(n_components=2, kernel="gaussian", C=C, epsilon=epsilon).fit(X, y)
+    model = ProjectionKernelRegressor(n_components=2, kernels="gaussian", C=C, epsilon=epsilon).fit(X, y)
     beta = np.zeros(len(X))
     beta[model.support_] = model.dual_coef_[0]
     K = projected_kernel(model, X, X)
@@ -58,8 +59,8 @@ def test_two_slopes_need_two_regions():
     """|x| of a hidden direction: one linear projection cannot, two can; each piece has its own intercept."""
     X = np.random.default_rng(0).normal(size=(150, 3))
     y = np.abs(X @ [1.0, 1.0, 0.0]) + 1.0
-    one = ProjectionKernelRegressor(1, 1, kernel="poly", degree=1, C=10.0)
-    two = ProjectionKernelRegressor(2, 1, kernel="poly", degree=1, C=10.0)
+    one = ProjectionKernelRegressor(n_regions=1, n_components=1, kernels="poly", degree=1, C=10.0)
+    two = ProjectionKernelRegressor(n_regions=2, n_components=1, kernels="poly", degree=1, C=10.0)
     assert clone(one).fit(X, y).score(X, y) < 0.2
     assert two.fit(X, y).score(X, y) > 0.9
     assert two.transform(X).shape == (150, 2)
@@ -67,7 +68,7 @@ def test_two_slopes_need_two_regions():
 
 def test_a_constant_target_is_predicted_without_complaint():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    model = ProjectionKernelRegressor(2, kernel="gaussian").fit(X, np.full(20, 3.0))
+    model = ProjectionKernelRegressor(n_regions=2, kernels="gaussian").fit(X, np.full(20, 3.0))
     np.testing.assert_allclose(model.predict(X), 3.0)
     assert model.support_.size == 0 and model.objective_ == 0.0
 
@@ -123,7 +124,7 @@ def test_one_class_is_certified_at_the_learned_kernel():
 def test_one_class_without_unit_columns_warns_of_its_end(kernel, end):
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.warns(UserWarning) as caught:
-        model = ProjectionKernelOneClass(norm=None, kernel=kernel, n_screen=2, max_iter=15).fit(X)
+        model = ProjectionKernelOneClass(projection_norm=None, kernels=kernel, n_screen=2, max_iter=15).fit(X)
     assert any(end in str(warning.message) for warning in caught)
     start, final = (model.history_[k]["projection_norm"] for k in (0, -1))
     assert final < 0.5 * start if end == "shrink" else final > 2.0 * start
@@ -132,8 +133,8 @@ def test_one_class_without_unit_columns_warns_of_its_end(kernel, end):
 def test_one_class_with_a_linear_kernel_warns_where_no_plane_helps():
     X = np.random.default_rng(0).normal(size=(60, 3))
     with pytest.warns(UserWarning, match="away from the origin"):
-        ProjectionKernelOneClass(kernel="linear").fit(X)
-    model = ProjectionKernelOneClass(kernel="linear", standardize=False, nu=0.2).fit(X + 5.0)
+        ProjectionKernelOneClass(kernels="linear").fit(X)
+    model = ProjectionKernelOneClass(kernels="linear", standardize=False, nu=0.2).fit(X + 5.0)
     assert model.objective_ < -1.0
 
 
@@ -141,8 +142,8 @@ def test_one_class_with_regions_warns_when_one_takes_all():
     X = np.random.default_rng(0).normal(size=(60, 2))
     X[:, 1] *= np.where(X[:, 0] > 0, 1.0, 0.2)
     with pytest.warns(UserWarning, match=r"collapsed onto region \d.*n_regions=1"):
-        model = ProjectionKernelOneClass(2, 1, gating="gaussian").fit(X)
-    assert model.gate(X).mean(axis=0).max() > 0.99
+        model = ProjectionKernelOneClass(n_regions=2, n_components=1, gating="gaussian").fit(X)
+    assert model.sample_kernel_weights(X).mean(axis=0).max() > 0.99
 
 
 # --- all three ---------------------------------------------------------------------------------------------
@@ -151,10 +152,10 @@ X3 = np.random.default_rng(0).normal(size=(30, 3))
 Y3 = np.arange(30) % 2
 
 BAD_PARAMETERS = [
-    ({"kernel": "rbf"}, ValueError, r"kernel.*'gaussian'"),
+    ({"kernels": "rbf"}, ValueError, r"kernel.*'gaussian'"),
     ({"gamma": "auto"}, ValueError, r'gamma must be a positive number or "scale"'),
-    ({"norm": "l2"}, ValueError, r'norm must be None or "unit"'),
-    ({"norm": "unit", "projection_ridge": 1.0}, ValueError, "no effect.*norm=None"),
+    ({"projection_norm": "l2"}, ValueError, r'projection_norm must be None or "unit"'),
+    ({"projection_norm": "unit", "projection_reg": 1.0}, ValueError, "no effect.*projection_norm=None"),
 ]
 
 
@@ -214,7 +215,9 @@ def test_units_that_overflow_are_refused_with_the_remedy(kind, kernel):
 def test_standardised_columns_may_have_any_unit(kind):
     units = np.ldexp(1.0, [600, -600, 1000])  # which keep the digits, and the order of the samples
     plain, scaled = (kind(2, 1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units))
-    np.testing.assert_allclose(scaled.gate(X3 * units), plain.gate(X3), rtol=1e-9)
+    np.testing.assert_allclose(
+        scaled.sample_kernel_weights(X3 * units), plain.sample_kernel_weights(X3), rtol=1e-9
+    )
     np.testing.assert_allclose(scaled.predict(X3 * units), plain.predict(X3), rtol=1e-9)
 
 

@@ -11,8 +11,7 @@ import pytest
 from dask.sizeof import sizeof
 from sklearn.base import clone
 
-import multikernel
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.core.row_input import factorise
 from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
@@ -22,6 +21,7 @@ from multikernel.rows.dask_rows import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.mkl.test_low_rank import make_outputs
+from tests.public import public_estimators
 from tests.stored import stored
 
 pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
@@ -248,19 +248,13 @@ def test_a_fitted_model_checks_the_chunks_that_it_is_given():
     with pytest.warns(UserWarning, match="X has feature names") as said:
         model.predict(dd.from_pandas(pd.DataFrame(BINARY, columns=COLUMNS), npartitions=2)).compute()
     assert len(said) == 1
-    one_class = multikernel.MKLOneClass(VIEWS).fit(BINARY[:50])
+    one_class = MKLOneClass(VIEWS).fit(BINARY[:50])
     with pytest.raises(TypeError, match=r"X\.compute\(\)"):
         one_class.predict(X)
 
 
-EXPORTED = [getattr(multikernel, name) for name in multikernel.__all__]
-OTHERS = [
-    found
-    for found in EXPORTED
-    if hasattr(found, "fit")
-    and hasattr(found, "predict")
-    and found not in (MKLClassifier, MKLRegressor, MKLRidge)
-]
+LAZY = (MKLClassifier, MKLRegressor, MKLRidge)
+OTHERS = [cls for cls in public_estimators() if hasattr(cls, "predict") and cls not in LAZY]
 
 
 @pytest.mark.parametrize("estimator", OTHERS, ids=lambda cls: cls.__name__)

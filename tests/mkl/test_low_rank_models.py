@@ -8,11 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, cost_path, load_model, save_model, viz
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, load_model, save_model, viz
 from multikernel.cli import app
 from multikernel.inspection import baselines, evaluate, learned_kernel
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import cost_path
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.views.low_rank import view as choice

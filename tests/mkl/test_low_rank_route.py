@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, RegularizedMKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
 from multikernel.kernels import Gaussian, Linear, Sigmoid
+from multikernel.mkl import RegularizedMKLClassifier
 from multikernel.mkl import low_rank as _factor_warnings
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.views.low_rank import view as choice

@@ -11,15 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from multikernel import (
-    KernelBank,
-    KernelDiscriminantClassifier,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRegressor,
-    MKLRidge,
-    stack_kernels,
-)
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.inspection import evaluate
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian, Linear

@@ -6,12 +6,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 
-from multikernel import MKLClassifier, TransductiveMKLClassifier, View
+from multikernel import MKLClassifier, View
 from multikernel.inspection.fingerprint import fingerprint
 from multikernel.io.models import load_model, save_model
 from multikernel.io.models.preparing import prepare
 from multikernel.kernels import Diffusion, Gaussian, Network, Precomputed, RandomWalk, RegularizedLaplacian
 from multikernel.kernels.networks import kernels as network_kernels
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import LowRankBank
 from tests.raw import raw
 

@@ -10,9 +10,10 @@ from distributed import Client, LocalCluster
 from joblib import parallel_config
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, NonstationaryClassifier
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.inspection import compare
 from multikernel.kernels import Laplacian
+from multikernel.nonstationary import NonstationaryClassifier
 from tests.cluster import worker_lost_at_round, worker_processes
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 

@@ -85,7 +85,7 @@ def test_the_bound_is_in_powers_of_ten():
 @pytest.mark.parametrize("search", ["response_surface", "eigenvalue", "weights"])
 def test_the_model_is_the_best_measured_point_fitted_on_all_samples(search):
     X, y = make_binary(60, seed=3)
-    model = regularized(search=search).fit(X, y)
+    model = regularized(method=search).fit(X, y)
     results = model.cv_results_
     best = results["mean_test_score"].max()
     assert model.best_score_ == pytest.approx(best, abs=1e-9)
@@ -130,7 +130,7 @@ def counts_of(X):
 
 def test_the_eigenvalue_heuristic_takes_the_best_exponent_of_ratios_of_counts():
     X, y = make_binary(60, seed=1)
-    model = regularized(VIEWS, search="eigenvalue").fit(X, y)
+    model = regularized(VIEWS, method="eigenvalue").fit(X, y)
     exponents = [p["exponent"] for p in model.cv_results_["params"]]
     np.testing.assert_allclose(exponents, np.arange(11) / 10)
     counts = counts_of(X)
@@ -149,7 +149,7 @@ def test_the_eigenvalue_heuristic_takes_the_best_exponent_of_ratios_of_counts():
 
 def test_fixed_weights_are_plain_support_vector_machines():
     X, y = make_binary(60)
-    model = regularized(VIEWS, search="weights", C=2.0, tol=1e-9).fit(X, y)
+    model = regularized(VIEWS, method="weights", C=2.0, tol=1e-9).fit(X, y)
     Ks = plain_kernels(X, X)
     for weights, found in zip(model.cv_results_["params"], fold_scores(model), strict=True):
         mixed = Ks @ np.array(list(weights.values()))
@@ -272,7 +272,7 @@ def test_means_that_differ_by_rounding_are_equally_good(search):
         point, fold = divmod(next(calls), 3)
         return (0.2, 0.3, 0.1)[(point + fold) % 3]
 
-    model = quickly(VIEWS, search=search, scoring=scorer, max_steps=0).fit(X, y)
+    model = quickly(VIEWS, method=search, scoring=scorer, max_steps=0).fit(X, y)
     assert np.ptp(model.cv_results_["mean_test_score"]) > 0.0
     assert model.costs_.tolist() == [1.0, 1.0, 1.0]
 
@@ -301,7 +301,7 @@ def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     y = (np.abs(values - 2.0) < 0.5).astype(int)
     X = scipy.sparse.csr_matrix(values[:, None])
     monkeypatch.setattr("multikernel.mkl.regularized.search.FoldModel", Recorded)
-    model = RegularizedMKLClassifier(search=search, cv=2, max_steps=0).fit(X, y)
+    model = RegularizedMKLClassifier(method=search, cv=2, max_steps=0).fit(X, y)
     assert sorted(map(len, names)) == [6, 7] == sorted([6, len(model.view_names_)])
     assert model.score(X, y) > 0.9
 
@@ -320,12 +320,12 @@ def test_one_kernel_leaves_nothing_to_search():
 def test_the_callback_sees_each_point_and_may_end_the_search(search):
     X, y = make_binary(40)
     seen = []
-    model = quickly(search=search, callback=seen.append, max_steps=1).fit(X, y)
+    model = quickly(method=search, callback=seen.append, max_steps=1).fit(X, y)
     assert [e["params"] for e in seen] == model.cv_results_["params"]
     np.testing.assert_allclose([e["score"] for e in seen], model.cv_results_["mean_test_score"])
     assert seen[-1]["best_score"] == pytest.approx(model.best_score_)
     assert [e["evaluation"] for e in seen] == list(range(1, len(seen) + 1))
-    short = quickly(search=search, callback=lambda e: e["evaluation"] == 2).fit(X, y)
+    short = quickly(method=search, callback=lambda e: e["evaluation"] == 2).fit(X, y)
     assert len(short.cv_results_["params"]) == 2
     assert short.predict(NEW).shape == (25,)
 
@@ -350,8 +350,8 @@ def test_probabilities_are_calibrated_at_the_costs_found():
 
 def test_a_second_fit_forgets_the_first():
     X, y = make_binary(40)
-    model = quickly(search="eigenvalue").fit(X, y)
-    model.set_params(search="response_surface", max_steps=0).fit(X, y)
+    model = quickly(method="eigenvalue").fit(X, y)
+    model.set_params(method="response_surface", max_steps=0).fit(X, y)
     assert model.exponent_ is None and model.surface_ is not None
     assert len(model.cv_results_["params"]) == 6
 
@@ -375,7 +375,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
 @pytest.mark.parametrize(
     ("params", "error", "words"),
     [
-        ({"search": "grid"}, ValueError, "search must be one of"),
+        ({"method": "grid"}, ValueError, "method must be one of"),
         ({"delta": 2.0}, ValueError, "delta must be at most bound=1"),
         ({"delta": -0.1}, ValueError, "delta must be greater than 0"),
         ({"bound": 0.0}, ValueError, "bound must be greater than 0"),

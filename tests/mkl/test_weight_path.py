@@ -13,16 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import (
-    KernelBank,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRidge,
-    RegularizedMKLClassifier,
-    stack_kernels,
-)
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge, stack_kernels
 from multikernel.kernels import Gaussian
-from multikernel.mkl import weight_path
+from multikernel.mkl import RegularizedMKLClassifier, weight_path
 from multikernel.mkl.weight_path import VALUES, WeightPath
 from multikernel.views.tables import MultiTable
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels

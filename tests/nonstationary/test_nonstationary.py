@@ -8,15 +8,17 @@ from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
 from benchmarks.fixed_kernel import solve_machine
-from multikernel import NonstationaryClassifier
 from multikernel.core.svm.losses import Hinge
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.nonstationary.solver.mixtures import MODES
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.nonstationary.solver.mixture_problems import EACH_MODE
 from tests.raw import raw
 
 PIECES = raw([("line", Linear()), ("parabola", Polynomial(2))])
+
+EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
 
 def diagonals(X):
@@ -31,8 +33,8 @@ def scores_from_outside(model, X, X_new):
     return expansion + model.offsets_ - 0.5 * diagonals(X_new)[:, None, None, :]
 
 
-def log_ratio(F, mode):
-    total = F.max(axis=-1) if mode == "hard" else logsumexp(F, axis=-1)
+def log_ratio(F, method):
+    total = F.max(axis=-1) if method == "hard" else logsumexp(F, axis=-1)
     return total[..., 0] - total[..., 1]
 
 
@@ -42,24 +44,24 @@ def objective_from_outside(model, X, signs, machine=0):
     s[:, :, model.support_] = model.dual_coef_[machine]
     norm = sum(part @ plain_kernels(X, X)[:, :, m] @ part for side in s for m, part in enumerate(side))
     F = scores_from_outside(model, X, X)[:, machine]
-    margin = model.margin + (np.log(3.0) if model.mode == "qp" else 0.0)
+    margin = model.margin + (np.log(3.0) if model.method == "qp" else 0.0)
     places = np.arange(len(X)), np.where(signs > 0, 0, 1)
     own, other = F[places], F[places[0], 1 - places[1]]
-    own = own.max(axis=1) if model.mode == "hard" else logsumexp(own, axis=1)
-    other = logsumexp(other, axis=1) if model.mode == "full" else other.max(axis=1)
+    own = own.max(axis=1) if model.method == "hard" else logsumexp(own, axis=1)
+    other = logsumexp(other, axis=1) if model.method == "full" else other.max(axis=1)
     return 0.5 * norm + model.C * np.maximum(margin - own + other, 0.0).sum()
 
 
 # --- the model ---------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
-def test_the_decision_function_is_the_log_ratio_of_the_mixtures(mode):
+@EACH_METHOD
+def test_the_decision_function_is_the_log_ratio_of_the_mixtures(method):
     X, y = make_binary(50)
     X_new, _ = make_binary(30, seed=7)
-    model = NonstationaryClassifier(VIEWS, mode=mode).fit(X, y)
+    model = NonstationaryClassifier(VIEWS, method=method).fit(X, y)
     f = model.decision_function(X_new)
-    np.testing.assert_allclose(f, log_ratio(scores_from_outside(model, X, X_new), mode)[:, 0], atol=1e-9)
+    np.testing.assert_allclose(f, log_ratio(scores_from_outside(model, X, X_new), method)[:, 0], atol=1e-9)
     np.testing.assert_array_equal(model.predict(X_new), np.where(f > 0, "yes", "no"))
     assert model.classes_.tolist() == ["no", "yes"] and model.score(X, y) > 0.9
     assert model.dual_coef_.shape == (1, 2, 3, model.support_.size) and model.offsets_.shape == (1, 2, 3)
@@ -67,10 +69,10 @@ def test_the_decision_function_is_the_log_ratio_of_the_mixtures(mode):
     assert model.objective_ == pytest.approx(objective_from_outside(model, X, signs), rel=1e-8)
 
 
-@EACH_MODE
-def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the_class(mode):
+@EACH_METHOD
+def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the_class(method):
     X, y = make_binary(50)
-    model = NonstationaryClassifier(VIEWS, mode=mode, C=1.0, tol=1e-5, max_iter=200).fit(X, y)
+    model = NonstationaryClassifier(VIEWS, method=method, C=1.0, tol=1e-5, max_iter=200).fit(X, y)
     own = np.where(y[model.support_] == "yes", 1.0, -1.0)
     for side, sign in enumerate((1.0, -1.0)):
         coefficients = model.dual_coef_[0, side]
@@ -81,30 +83,30 @@ def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the
     np.testing.assert_allclose(*np.abs(model.dual_coef_[0]).sum(axis=1), atol=1e-5)
 
 
-@EACH_MODE
-def test_the_log_ratio_is_the_expected_score_with_the_weights_and_their_entropies(mode):
+@EACH_METHOD
+def test_the_log_ratio_is_the_expected_score_with_the_weights_and_their_entropies(method):
     X, y = make_binary(50)
     X_new, _ = make_binary(40, seed=3)
-    model = NonstationaryClassifier(VIEWS, mode=mode, C=1e3).fit(X, y)
+    model = NonstationaryClassifier(VIEWS, method=method, C=1e3).fit(X, y)
     F = scores_from_outside(model, X, X_new)[:, 0]
     parts = []
-    for side, nu in enumerate(model.kernel_weights(X_new)):
+    for side, nu in enumerate(model.mixture_weights(X_new)):
         assert nu.shape == (40, 3) and (nu >= 0.0).all()
         np.testing.assert_allclose(nu.sum(axis=1), 1.0, rtol=1e-14)
-        if mode != "hard":
+        if method != "hard":
             np.testing.assert_allclose(nu, softmax(F[:, side], axis=1), atol=1e-10)
         finite = np.where(nu > 0.0, F[:, side], 0.0)
         parts.append((nu * finite).sum(axis=1) - (nu * np.log(np.where(nu > 0.0, nu, 1.0))).sum(axis=1))
     scale = 1.0 + np.abs(parts).max()
     np.testing.assert_allclose(model.decision_function(X_new), parts[0] - parts[1], atol=1e-12 * scale)
-    if mode == "hard":
+    if method == "hard":
         np.testing.assert_array_equal(nu, np.eye(3)[F[:, 1].argmax(axis=1)])
 
 
 def test_mean_weights_are_those_of_the_training_samples():
     X, y = make_three(50)
     model = NonstationaryClassifier(VIEWS).fit(X, y)
-    positive, negative = model.kernel_weights(X)
+    positive, negative = model.mixture_weights(X)
     assert positive.shape == negative.shape == (50, 3, 3)
     both = 0.5 * (positive + negative).mean(axis=0)
     np.testing.assert_allclose(model.machine_weights_, both, atol=1e-10)
@@ -131,7 +133,7 @@ def test_more_classes_are_one_machine_each_against_the_rest():
     for k, name in enumerate("abc"):
         one = NonstationaryClassifier(VIEWS, C=3.0).fit(X, y == name)
         np.testing.assert_allclose(one.decision_function(X_new), scores[:, k], atol=1e-9)
-        for mine, its in zip(one.kernel_weights(X_new), model.kernel_weights(X_new), strict=True):
+        for mine, its in zip(one.mixture_weights(X_new), model.mixture_weights(X_new), strict=True):
             np.testing.assert_allclose(mine, its[:, k], atol=1e-9)
         signs = np.where(y == name, 1.0, -1.0)
         assert one.objective_ == pytest.approx(objective_from_outside(model, X, signs, k), rel=1e-8)
@@ -155,13 +157,13 @@ def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point():
 # --- the SVM -----------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
+@EACH_METHOD
 @pytest.mark.parametrize("kernel", [Gaussian(gamma=0.3), Linear()])
 @pytest.mark.parametrize("C", [0.1, 5.0])
-def test_one_kernel_is_the_svm_with_twice_the_c(mode, kernel, C):
+def test_one_kernel_is_the_svm_with_twice_the_c(method, kernel, C):
     X, y = make_binary(60)
     X_new, _ = make_binary(40, seed=9)
-    model = NonstationaryClassifier(raw(kernel), C=C, mode=mode).fit(X, y)
+    model = NonstationaryClassifier([kernel], C=C, method=method).fit(X, y)
     K, signs = kernel(X), np.where(y == "yes", 1.0, -1.0)
     machine = solve_machine(K, Hinge(signs, np.full(60, 2.0 * C)), tol=1e-11)
     exact = kernel(X_new, X) @ machine.dual + machine.intercept
@@ -174,46 +176,46 @@ def test_one_kernel_is_the_svm_with_twice_the_c(mode, kernel, C):
 
 
 @pytest.mark.parametrize(
-    ("mode", "width", "winner"),
+    ("method", "width", "winner"),
     [("qp", 1.0, "clustered"), ("full", 5.0, "random")],  # either kind of start alone can be a trap
 )
-def test_where_a_kernel_repeats_starts_decide(mode, width, winner):
+def test_where_a_kernel_repeats_starts_decide(method, width, winner):
     X, y = make_interleaved(40, width=width, random_state=0)
     views = raw([("a", Linear()), ("b", Linear())])
-    twins = NonstationaryClassifier(views, mode=mode, random_state=0).fit(X, y)
+    twins = NonstationaryClassifier(views, method=method, random_state=0).fit(X, y)
     values = twins.start_objectives_[0]
     assert values.size == 8 and values.min() == twins.objective_
     best = {"random": values[0::2].min(), "clustered": values[1::2].min()}
     assert best.pop(winner) == twins.objective_ < 0.1 * min(best.values())
     assert {entry["start"] for entry in twins.history_} == {int(values.argmin())}
-    margin = 1.0 + (np.log(2.0) if mode == "qp" else 0.0)
-    svm = NonstationaryClassifier(raw(Linear()), mode=mode, margin=margin).fit(X, y)
+    margin = 1.0 + (np.log(2.0) if method == "qp" else 0.0)
+    svm = NonstationaryClassifier(raw([Linear()]), method=method, margin=margin).fit(X, y)
     assert twins.score(X, y) == 1.0 and svm.score(X, y) <= 0.75
-    again = NonstationaryClassifier(views, mode=mode, random_state=0).fit(X, y)
+    again = NonstationaryClassifier(views, method=method, random_state=0).fit(X, y)
     np.testing.assert_array_equal(again.dual_coef_, twins.dual_coef_)
     np.testing.assert_array_equal(again.start_objectives_[0], values)
-    other = NonstationaryClassifier(views, mode=mode, random_state=1).fit(X, y)
+    other = NonstationaryClassifier(views, method=method, random_state=1).fit(X, y)
     assert (other.start_objectives_[0] != values).any()
 
 
 # --- separable classes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["qp", "full"])
+@pytest.mark.parametrize("method", ["qp", "full"])
 @pytest.mark.parametrize("margin", [1.0, 0.25])
-def test_separable_classes_keep_the_margin(mode, margin):
+def test_separable_classes_keep_the_margin(method, margin):
     X, y = make_binary(40, seed=4)
-    model = NonstationaryClassifier(VIEWS, C=1e4, mode=mode, margin=margin, max_iter=100).fit(X, y)
+    model = NonstationaryClassifier(VIEWS, C=1e4, method=method, margin=margin, max_iter=100).fit(X, y)
     signs = np.where(y == "yes", 1.0, -1.0)
     least = (signs * model.decision_function(X)).min()
     assert least >= margin - 1e-4
     assert least == pytest.approx(margin, abs=0.1)
 
 
-@EACH_MODE
-def test_the_hard_margin_is_the_limit_of_the_soft_one(mode):
+@EACH_METHOD
+def test_the_hard_margin_is_the_limit_of_the_soft_one(method):
     X, y = make_binary(40, seed=4)
-    hard = NonstationaryClassifier(VIEWS, C=np.inf, mode=mode).fit(X, y)
+    hard = NonstationaryClassifier(VIEWS, C=np.inf, method=method).fit(X, y)
     signs = np.where(y == "yes", 1.0, -1.0)
     assert (signs * hard.decision_function(X) >= 1.0 - 1e-4).all()
     assert hard.status_ == "optimal"
@@ -223,7 +225,7 @@ def test_the_hard_margin_is_the_limit_of_the_soft_one(mode):
         for m, c in enumerate(side)
     )
     assert hard.objective_ == pytest.approx(norm, rel=1e-4)
-    weighted = NonstationaryClassifier(VIEWS, C=np.inf, mode=mode).fit(X, y, np.linspace(0.1, 3.0, 40))
+    weighted = NonstationaryClassifier(VIEWS, C=np.inf, method=method).fit(X, y, np.linspace(0.1, 3.0, 40))
     np.testing.assert_allclose(weighted.decision_function(X), hard.decision_function(X), atol=1e-8)
 
 
@@ -245,17 +247,17 @@ def test_the_hard_margin_refuses_classes_that_overlap():
 # --- the piecewise plane of the paper ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["qp", "full"])
-def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(mode):
+@pytest.mark.parametrize("method", ["qp", "full"])
+def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(method):
     X, y = make_piecewise(200, shift=0.2, random_state=0)
     X_new, y_new = make_piecewise(400, shift=0.2, random_state=1)
-    model = NonstationaryClassifier(PIECES, C=1e4, mode=mode).fit(X, y)
+    model = NonstationaryClassifier(PIECES, C=1e4, method=method).fit(X, y)
     assert model.score(X, y) == model.score(X_new, y_new) == 1.0
     assert (y * model.decision_function(X)).min() >= 1.0 - 1e-4
     # the lower class is linear on the left and quadratic on the right
     x = np.column_stack([np.linspace(-3, 3, 61)] * 2)
     x[:, 1] = piecewise_curve(x[:, 0])
-    below = model.kernel_weights(x)[1][:, 1]
+    below = model.mixture_weights(x)[1][:, 1]
     assert np.ptp(below) > 0.9
 
 

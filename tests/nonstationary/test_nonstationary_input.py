@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Status
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver import learn
+from multikernel.nonstationary.solver.mixtures import MODES
 from multikernel.views import View
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.nonstationary.solver.mixture_problems import EACH_MODE
 from tests.raw import raw
 from tests.test_bad_input import refuses
 
 UNIT_VIEWS = [replace(view, normalize="diagonal") for view in VIEWS]
+
+EACH_METHOD = pytest.mark.parametrize("method", MODES)
 
 
 def unit_kernels(A, B):
@@ -65,13 +68,13 @@ def test_one_ready_made_kernel_may_vary_on_its_diagonal():
 # --- weights -----------------------------------------------------------------------------------------------
 
 
-@EACH_MODE
-def test_a_weight_of_two_is_a_row_given_twice(mode):
+@EACH_METHOD
+def test_a_weight_of_two_is_a_row_given_twice(method):
     X, y = make_binary(30)
     weights = np.where(np.arange(30) % 3 == 0, 2.0, 1.0)
     weights[4] = 0.0
     rows = np.repeat(np.arange(30), weights.astype(int))
-    settings = {"C": 0.7, "mode": mode, "tol": 1e-5, "max_iter": 200}
+    settings = {"C": 0.7, "method": method, "tol": 1e-5, "max_iter": 200}
     weighted = NonstationaryClassifier(VIEWS, **settings).fit(X, y, weights)
     repeated = NonstationaryClassifier(VIEWS, **settings).fit(X[rows], y[rows])
     np.testing.assert_allclose(repeated.decision_function(X), weighted.decision_function(X), atol=1e-9)
@@ -107,19 +110,15 @@ class Counted(Linear):
 
 def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again():
     X, y = make_binary(40)
-    views = [
-        UNIT_VIEWS[0],
-        View("line", Counted(), [2], standardize=False, normalize="diagonal"),
-        UNIT_VIEWS[2],
-    ]
-    model = NonstationaryClassifier(views, mode="hard").fit(X, y)
+    views = [UNIT_VIEWS[0], View("line", Counted(), [2], transforms=("unit_diagonal",)), UNIT_VIEWS[2]]
+    model = NonstationaryClassifier(views, method="hard").fit(X, y)
     assert np.isneginf(model.offsets_[0, :, 1]).all()
     assert not model.dual_coef_[0, :, 1].any() and model.kernel_weights_[1] == 0.0
     assert 0 < model.support_.size < 25
     assert model.dual_coef_.any(axis=(0, 1, 2)).all()
     Counted.made = 0
     scores = model.decision_function(X)
-    for weights in model.kernel_weights(X):
+    for weights in model.mixture_weights(X):
         assert not weights[:, 1].any()
     assert Counted.made == 0
     F = np.einsum("nsm,pms->npm", unit_kernels(X, X[model.support_]), model.dual_coef_[0])
@@ -130,13 +129,13 @@ def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again(
 # --- solvers and numerics ----------------------------------------------------------------------------------
 
 
-@EACH_MODE
-def test_the_solvers_reach_the_same_objective(mode):
+@EACH_METHOD
+def test_the_solvers_reach_the_same_objective(method):
     X, y = make_binary(30)
-    settings = {"mode": mode, "tol": 1e-6, "max_iter": 500}
+    settings = {"method": method, "tol": 1e-6, "max_iter": 500}
     model = NonstationaryClassifier(VIEWS, **settings).fit(X, y)
     for solver, who in (("smo", "ours"), ("ipm", "conic")):
-        if (mode, solver) == ("full", "smo"):
+        if (method, solver) == ("full", "smo"):
             continue
         with solved_by(who):
             other = NonstationaryClassifier(VIEWS, solver=solver, **settings).fit(X, y)
@@ -171,8 +170,8 @@ def test_smo_that_stalls_leaves_the_problem_to_the_interior_point_and_says_so(mo
 
 
 def test_smo_refuses_the_mode_that_it_cannot_solve():
-    with refuses('solver="smo"', 'mode="full"', 'Use solver="ipm"'):
-        NonstationaryClassifier(VIEWS, mode="full", solver="smo").fit(*make_binary(20))
+    with refuses('solver="smo"', 'method="full"', 'Use solver="ipm"'):
+        NonstationaryClassifier(VIEWS, method="full", solver="smo").fit(*make_binary(20))
 
 
 def test_threads_give_the_same_model():
@@ -200,60 +199,60 @@ def test_a_callback_that_stops_leaves_the_point_of_the_last_turn(capsys):
 # --- honest behaviour --------------------------------------------------------------------------------------
 
 
-@EACH_MODE
-def test_every_sample_at_its_bound_is_said_and_is_the_optimum(mode):
+@EACH_METHOD
+def test_every_sample_at_its_bound_is_said_and_is_the_optimum(method):
     X, y = make_binary(60)
     few = np.concatenate([np.flatnonzero(y == label)[:15] for label in ("yes", "no")])
     X, y = X[few], y[few]
     said = r"every sample is at its bound C=0.0001 for class 'yes'.*Raise C"
     for who in BOTH:
         with solved_by(who), pytest.warns(UserWarning, match=said):
-            model = NonstationaryClassifier(VIEWS, C=1e-4, mode=mode).fit(X, y)
+            model = NonstationaryClassifier(VIEWS, C=1e-4, method=method).fit(X, y)
         assert model.status_ == "optimal" and model.dual_gap_ <= 1e-3
         for side in model.dual_coef_[0]:
             np.testing.assert_allclose(np.abs(side).sum(axis=0), 1e-4, rtol=1e-3)
     with pytest.warns(UserWarning, match="every sample"):
-        NonstationaryClassifier(VIEWS, C=1e-2, mode=mode).fit(X, y, np.full(30, 1e-2))
+        NonstationaryClassifier(VIEWS, C=1e-2, method=method).fit(X, y, np.full(30, 1e-2))
 
 
-@EACH_MODE
-def test_margins_that_are_met_without_any_sample(mode):
+@EACH_METHOD
+def test_margins_that_are_met_without_any_sample(method):
     rng = np.random.default_rng(0)
     y = np.where(np.arange(30) % 2 == 0, "up", "down")
     small, large = (scale * rng.choice([-1, 1], 30) * rng.uniform(0.9, 1.1, 30) for scale in (0.3, 3.0))
     X = np.column_stack([np.where(y == "up", small, large), np.where(y == "up", large, small)])
     views = raw([("a", Linear(), [0]), ("b", Linear(), [1])])
     with pytest.warns(UserWarning, match="mixtures for class 'up' use no sample.*Raise margin"):
-        model = NonstationaryClassifier(views, mode=mode).fit(X, y)
+        model = NonstationaryClassifier(views, method=method).fit(X, y)
     assert model.support_.size == 0 and model.objective_ == 0.0 and model.status_ == "optimal"
     assert model.dual_coef_.shape == (1, 2, 2, 0)
     F = model.offsets_[0] - 0.5 * X[:, None, :] ** 2
-    total = F.max(axis=-1) if mode == "hard" else np.log(np.exp(F).sum(axis=-1))
+    total = F.max(axis=-1) if method == "hard" else np.log(np.exp(F).sum(axis=-1))
     np.testing.assert_allclose(model.decision_function(X), total @ [1.0, -1.0], atol=1e-9)
     assert (np.where(y == "up", 1.0, -1.0) * model.decision_function(X) >= 1.0 - 1e-6).all()
 
 
-@EACH_MODE
-def test_a_class_of_one_sample(mode):
+@EACH_METHOD
+def test_a_class_of_one_sample(method):
     X, _ = make_binary(20)
     alone = np.where(np.arange(20) == 7, "yes", "no")
-    model = NonstationaryClassifier(VIEWS, C=1e3, mode=mode, max_iter=100).fit(X, alone)
+    model = NonstationaryClassifier(VIEWS, C=1e3, method=method, max_iter=100).fit(X, alone)
     np.testing.assert_array_equal(model.predict(X), alone)
-    two = NonstationaryClassifier(VIEWS, C=1e3, mode=mode).fit(X[6:8], alone[6:8])
+    two = NonstationaryClassifier(VIEWS, C=1e3, method=method).fit(X[6:8], alone[6:8])
     np.testing.assert_array_equal(two.predict(X[6:8]), ["no", "yes"])
 
 
-@pytest.mark.parametrize("mode", ["full", "hard"])
-def test_posteriors_that_are_zero_or_one(mode):
+@pytest.mark.parametrize("method", ["full", "hard"])
+def test_posteriors_that_are_zero_or_one(method):
     """Clusters far apart, each with a view of its own: no component has any share in the others' samples."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 8, axis=0)
     y = np.arange(24) % 2 == 0
     X[y] += 1.5
     views = raw([Linear(), ("x", Linear(), [0]), Gaussian(gamma=1.0)])
-    model = NonstationaryClassifier(views, C=1e3, mode=mode, n_init=4).fit(X, y)
+    model = NonstationaryClassifier(views, C=1e3, method=method, n_init=4).fit(X, y)
     assert model.status_ == "optimal" and model.score(X, y) == 1.0
-    for weights in model.kernel_weights(X):
+    for weights in model.mixture_weights(X):
         assert np.isfinite(weights).all() and (np.abs(weights - weights.round()) < 1e-6).any()
 
 
@@ -286,7 +285,7 @@ def test_mixtures_that_are_worse_than_none_are_told():
 def test_a_gap_that_still_grows_is_no_end():
     """From the uniform start the way leads along a saddle: the gap is small at first."""
     X, y = make_binary(40)
-    model = NonstationaryClassifier("auto", C=0.1, mode="full", max_iter=60)
+    model = NonstationaryClassifier("auto", C=0.1, method="full", max_iter=60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("multikernel.nonstationary.classifier.warn_of_mixtures", lambda *_: None)
         model.fit(X, y)

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import KernelBank, MKLRidge, PairSplit, PairwiseRidge
+from multikernel import KernelBank, MKLRidge
 from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed, Spectrum
+from multikernel.pairs import PairSplit, PairwiseRidge
 from tests.raw import raw
 
 EXACT = {"weights": "uniform", "tol": 1e-22}
@@ -48,7 +49,7 @@ def check_against_kernel_ridge(form, pairs, y, weights):
     """Predictions and the objective are those on the explicit Gram matrix of the pairs."""
     kernel = Kronecker(*ORDERED) if form == "ordered" else Pairwise(ORDERED[0])
     judge = KernelRidge(kernel="precomputed", alpha=0.4).fit(kernel(pairs), y, weights)
-    model = PairwiseRidge(*SIDES[form], form=form, alpha=0.4, **EXACT).fit(pairs, y, weights)
+    model = PairwiseRidge(*SIDES[form], method=form, alpha=0.4, **EXACT).fit(pairs, y, weights)
     every = grid() if form == "ordered" else grid(9, 9)
     expected = judge.predict(kernel(every, pairs))
     np.testing.assert_allclose(model.predict(every), expected, atol=1e-8 * min(1.0, np.abs(expected).max()))
@@ -77,7 +78,7 @@ def test_repeated_pairs_are_weights(form):
 
 def test_symmetric_pairs_do_not_know_an_order():
     pairs, y, _ = sample("symmetric", 0.6)
-    model = PairwiseRidge(ORDERED[0], form="symmetric").fit(pairs, y)
+    model = PairwiseRidge(ORDERED[0], method="symmetric").fit(pairs, y)
     every = grid(9, 9)
     np.testing.assert_allclose(model.predict(every), model.predict(every[:, ::-1]), atol=1e-12)
     np.testing.assert_allclose(model.dual_coef_, model.dual_coef_.T, atol=1e-9)
@@ -118,8 +119,8 @@ def test_symmetric_pairs_in_frames_are_those_of_arrays(split):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(12, 4)), rng.normal(size=12)
     frame = pd.DataFrame(X, columns=["a1", "a2", "b1", "b2"])
-    expected = PairwiseRidge(Gaussian(1.0), form="symmetric").fit(X, y).predict(X)
-    model = PairwiseRidge(Gaussian(1.0), form="symmetric", split=split).fit(frame, y)
+    expected = PairwiseRidge(Gaussian(1.0), method="symmetric").fit(X, y).predict(X)
+    model = PairwiseRidge(Gaussian(1.0), method="symmetric", split=split).fit(frame, y)
     np.testing.assert_allclose(model.predict(frame), expected, rtol=1e-10)
     turned = frame[["b1", "b2", "a1", "a2"]].set_axis(frame.columns, axis=1)
     np.testing.assert_allclose(model.predict(turned), expected, rtol=1e-9)
@@ -211,14 +212,14 @@ def test_alphas_are_chosen_by_what_is_left_out(hold_out):
 def test_alphas_are_chosen_on_folds_where_there_is_no_closed_form(form, hold_out, share):
     pairs, y, weights = sample(form, share)
     sides = SIDES[form]
-    model = PairwiseRidge(*sides, form=form, alphas=[0.5, 5.0], hold_out=hold_out, **EXACT)
+    model = PairwiseRidge(*sides, method=form, alphas=[0.5, 5.0], hold_out=hold_out, **EXACT)
     model.fit(pairs, y, weights)
     banks = model._left_bank, model._left_bank if form == "symmetric" else model._right_bank
     numbers = [np.asarray(bank.views_[0].rows.raw).ravel().tolist() for bank in banks]
     cells = np.array([[numbers[0].index(a), numbers[1].index(b)] for a, b in pairs])  # as the model counts
     errors = weight = 0.0
     for train, test in PairSplit(5, hold_out, symmetric=form == "symmetric").split(cells):
-        part = PairwiseRidge(*sides, form=form, alpha=5.0, **EXACT)
+        part = PairwiseRidge(*sides, method=form, alpha=5.0, **EXACT)
         part.fit(pairs[train], y[train], weights[train])
         errors += weights[test] @ (y[test] - part.predict(pairs[test])) ** 2
         weight += weights[test].sum()
@@ -245,11 +246,11 @@ def test_the_kernel_that_made_the_values_gets_the_weight(form):
     sides = [[(f"k{m}", Precomputed(K)) for m, K in enumerate(stack)] for stack in stacks]
     some = rng.random(len(pairs)) < 0.7
     sides = sides if form == "ordered" else sides[:1]
-    model = PairwiseRidge(*sides, form=form, alpha=0.1).fit(pairs[some], y[some])
+    model = PairwiseRidge(*sides, method=form, alpha=0.1).fit(pairs[some], y[some])
     assert model.left_weights_.argmax() == 1 and model.left_weights_[1] > 0.8
     assert model.right_weights_[1] > 0.8 and model.dual_gap_ <= 1e-6
     assert model.score(pairs[~some], y[~some]) > 0.9
-    uniform = PairwiseRidge(*sides, form=form, alpha=0.1, weights="uniform").fit(pairs[some], y[some])
+    uniform = PairwiseRidge(*sides, method=form, alpha=0.1, weights="uniform").fit(pairs[some], y[some])
     assert model.objective_ < uniform.objective_
     assert (model.certificate, uniform.certificate) == ("stationarity", "optimality")
     values = [entry["objective"] for entry in model.history_]
@@ -280,7 +281,7 @@ def test_right_objects_that_have_nothing_in_common_leave_multiple_kernel_ridge(n
         ({"alphas": [1.0, -1.0]}, ValueError, "alphas, each of them, must be greater than 0"),
         ({"left": "precomputed"}, ValueError, r'left="precomputed" is not known here.*left=Precomputed\(K\)'),
         ({"right": "precomputed"}, ValueError, r'right="precomputed" is not known'),
-        ({"form": "symmetric"}, ValueError, "takes its kernels from left; right must be None"),
+        ({"method": "symmetric"}, ValueError, "takes its kernels from left; right must be None"),
         ({"split": 2}, ValueError, "split=2 leaves no column"),
         ({"left": Precomputed(K_LEFT[:5, :5])}, ValueError, r"left objects: .*Positions run from 0 to 4"),
     ],
@@ -312,7 +313,7 @@ def test_bad_tables():
     ):
         model.predict(broken)
     with pytest.raises(ValueError, match="as many columns for the one object as for the other; got 2 and 3"):
-        PairwiseRidge(Linear(), form="symmetric", split=2).fit(X, y)
+        PairwiseRidge(Linear(), method="symmetric", split=2).fit(X, y)
 
 
 def test_indefinite_kernels_are_refused_or_repaired():

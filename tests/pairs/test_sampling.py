@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel import PairSplit, sample_pairs
+from multikernel.pairs import PairSplit, sample_pairs
 
 
 def interactions(shape=(12, 9), seed=0, share=0.2):

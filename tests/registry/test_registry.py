@@ -12,6 +12,7 @@ from multikernel import rules as weights
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import TASKS, get_method, list_methods
 from multikernel.rules import About, EasyMKL
+from tests.public import exported
 
 METHODS = list_methods()
 
@@ -19,7 +20,7 @@ METHODS = list_methods()
 def public_classes():
     """Estimators and learners that the package exports, without what they are made of."""
     others = {multikernel.KernelBank, weights.WeightLearner, weights.TwoClassLearner}
-    found = [getattr(room, name) for room in (multikernel, weights) for name in room.__all__]
+    found = exported().values()
     return [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator) and c not in others]
 
 

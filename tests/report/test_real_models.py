@@ -39,7 +39,7 @@ REGRESSORS = {
     "localized regressor": mk.LocalizedMKLRegressor(VIEWS),
     "columns of values": mk.ColumnBoostingRegressor(VIEWS),
     "bayesian regressor": mk.BayesianMKLRegressor(VIEWS),
-    "combined regressor": mk.CombinedKernelRegressor(MarginMKL(), kernels=VIEWS),
+    "combined regressor": mk.CombinedKernelRegressor(VIEWS, MarginMKL()),
 }
 ONE_CLASS = {"one class": mk.MKLOneClass(VIEWS), "localized one class": mk.LocalizedMKLOneClass(VIEWS)}
 
@@ -86,10 +86,10 @@ def test_a_model_that_is_not_convex_is_not_called_the_best_possible(model, said)
 
 PROJECTIONS = {
     "one region": mk.ProjectionKernelClassifier(),
-    "classifier": mk.ProjectionKernelClassifier(2, 1, multiclass="ovr"),
-    "sigmoid": mk.ProjectionKernelClassifier(2, 1, gating="sigmoid"),
-    "regressor": mk.ProjectionKernelRegressor(2, 1),
-    "one class": mk.ProjectionKernelOneClass(2, 1, tol=0.5),
+    "classifier": mk.ProjectionKernelClassifier(n_regions=2, n_components=1, multiclass="ovr"),
+    "sigmoid": mk.ProjectionKernelClassifier(n_regions=2, n_components=1, gating="sigmoid"),
+    "regressor": mk.ProjectionKernelRegressor(n_regions=2, n_components=1),
+    "one class": mk.ProjectionKernelOneClass(n_regions=2, n_components=1, tol=0.5),
 }
 
 
@@ -99,7 +99,7 @@ def test_projections_are_reported_by_region(name):
     regions = [f"region{m}" for m in range(model.n_regions)]
     check_report(model, regions)
     # A row that is there twice is one sample of the solver, and counts twice in the mean.
-    np.testing.assert_allclose(model.kernel_weights_, model.gate(X).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model.kernel_weights_, model.sample_kernel_weights(X).mean(axis=0), rtol=1e-12)
     n_machines = len(model.dual_coef_)
     np.testing.assert_array_equal(model.machine_weights_, np.tile(model.kernel_weights_, (n_machines, 1)))
     assert len(model.machine_names_) == n_machines
@@ -111,15 +111,15 @@ def test_projections_are_reported_by_region(name):
 
 def test_weights_of_samples_weigh_the_mean_gate_of_regions():
     weights = np.random.default_rng(0).uniform(0.2, 3.0, size=150)
-    model = mk.ProjectionKernelClassifier(2, 1).fit(X, Y, weights)
-    expected = np.average(model.gate(X), axis=0, weights=weights)
+    model = mk.ProjectionKernelClassifier(n_regions=2, n_components=1).fit(X, Y, weights)
+    expected = np.average(model.sample_kernel_weights(X), axis=0, weights=weights)
     np.testing.assert_allclose(model.kernel_weights_, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("learner", [MarginMKL(), GeneralMKL(combination="product"), KLDivergence()])
 def test_a_learner_under_a_machine_is_reported_with_its_certificate(learner):
     views = [("first two", Gaussian(), [0, 1]), ("last two", Gaussian(), [2, 3])]
-    model = mk.CombinedKernelClassifier(learner, kernels=views).fit(X, Y)
+    model = mk.CombinedKernelClassifier(views, learner).fit(X, Y)
     check_report(model)
     summary = summarize(model)
     stationary = isinstance(learner, GeneralMKL)

@@ -24,13 +24,13 @@ from multikernel import (
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelRegressor,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     stack_kernels,
 )
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian
 from multikernel.rules import FunctionalForm, SumRule
+from multikernel.spectral import KernelKNNClassifier
 from tests.methods_page import learners
 from tests.raw import raw
 
@@ -89,14 +89,14 @@ ENTRIES = {
     "GroupMKL": [Entry(SHARP, PRICE)],
     "IdealDistance": [Entry()],
     "InstanceWeights": [Entry({"tol": 1e-4}, same_when_new=False, **NEW_SET)],
-    "KLDivergence": [Entry(SHARP), Entry(SHARP | {"form": "dc"})],
+    "KLDivergence": [Entry(SHARP), Entry(SHARP | {"method": "dc"})],
     "KimDiscriminant": [Entry()],
     "KernelBoosting": [Entry({"reg": 0.01}), Entry({"base": "rank_one", "n_rounds": 5}, status="max_iter")],
     "LogPenaltyMKL": [Entry(SHARP, PRICE, **NEW_SET)],
     "LowerBoundedMKL": [Entry(SHARP, PRICE)],
     "MSERule": [Entry({"cv": 2})],
     "MarginMKL": [Entry(SHARP, PRICE), Entry(SHARP | {"norm": 2.0}, PRICE, **NEW_SET)],
-    "MeanRule": [Entry(), Entry({"normalise": "variance"})],
+    "MeanRule": [Entry(), Entry({"normalize": "variance"})],
     "PearsonRule": [Entry({"cv": 2})],
     "PolynomialRidge": [Entry(SHARP, **NEW_SET)],
     "ProductRule": [Entry()],
@@ -135,7 +135,7 @@ class Case:
 
     def model(self, machine=None, kernels=None):
         views = raw([(f"view{j}", Gaussian(0.7), [j]) for j in range(self.m)]) if kernels is None else kernels
-        return ESTIMATORS[self.task](clone(self.quick), machine, views)
+        return ESTIMATORS[self.task](views, clone(self.quick), machine)
 
 
 @cache
@@ -295,7 +295,7 @@ def test_frames_stacks_and_tables_give_the_same_model(case):
 @pytest.mark.parametrize("case", cases("classes", "values"))
 def test_it_stands_in_searches_and_pipelines(case):
     name, value = next(iter(case.quick.get_params(deep=False).items()), (None, None))
-    grid = {"normalise": [True]} if name is None else {f"learner__{name}": [value]}
+    grid = {"normalize": [True]} if name is None else {f"learner__{name}": [value]}
     search = GridSearchCV(case.model(), grid, cv=2, error_score="raise").fit(case.X, case.y)
     assert search.predict(case.X[:3]).shape == (3,)
     scaled = make_pipeline(StandardScaler(), case.model()).fit(100.0 + case.X, case.y)
@@ -383,7 +383,7 @@ def quick(cls):
 
 
 CHECKED = [
-    ESTIMATORS[task](quick(cls), kernels=KERNELS)
+    ESTIMATORS[task](KERNELS, quick(cls))
     for cls in learners()
     for task in cls.learns_from[: None if cls.__name__ in SEVERAL_TASKS else 1]
 ]

@@ -13,13 +13,13 @@ from multikernel import (
     CombinedKernelOneClass,
     CombinedKernelRegressor,
     KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     MKLClassifier,
 )
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import CenteredAlignment, Learned, MeanRule, ProductRule, SumRule, WeightLearner
+from multikernel.spectral import KernelKNNClassifier
 from tests.raw import raw
 
 VIEWS = raw([("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))])
@@ -56,7 +56,7 @@ def test_a_classifier_is_the_learner_then_the_machine(learner, machine):
     train, test = stacks()
     K, K_test = by_hand(learner, train, test, y[TRAIN])
     expected = MACHINES[machine].fit(K, y[TRAIN]).predict(K_test)
-    model = CombinedKernelClassifier(learner, MACHINES[machine], VIEWS).fit(X[TRAIN], y[TRAIN])
+    model = CombinedKernelClassifier(VIEWS, learner, MACHINES[machine]).fit(X[TRAIN], y[TRAIN])
     np.testing.assert_array_equal(model.predict(X[TEST]), expected)
     np.testing.assert_allclose(model.combined_kernel(X[TEST]), K_test, rtol=1e-12)
 
@@ -69,7 +69,7 @@ def test_a_regressor_is_the_learner_then_the_machine(machine):
     K, K_test = by_hand(CenteredAlignment(), train, test, target[rows] + 0.5)
     middle = target[rows].mean()
     expected = machine.fit(K, target[rows] - middle).predict(K_test) + middle
-    model = CombinedKernelRegressor(None, machine, raw([Linear(), Gaussian()])).fit(data[rows], target[rows])
+    model = CombinedKernelRegressor(raw([Linear(), Gaussian()]), None, machine).fit(data[rows], target[rows])
     np.testing.assert_allclose(model.predict(data[new]), expected, rtol=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_one_class_is_the_learner_then_the_machine():
     train, test = stacks()
     K, K_test = by_hand(MeanRule(), train, test, None)
     machine = OneClassSVM(kernel="precomputed", nu=0.3).fit(K)
-    model = CombinedKernelOneClass(None, OneClassSVM(kernel="precomputed", nu=0.3), VIEWS).fit(X[TRAIN])
+    model = CombinedKernelOneClass(VIEWS, None, OneClassSVM(kernel="precomputed", nu=0.3)).fit(X[TRAIN])
     np.testing.assert_allclose(model.score_samples(X[TEST]), machine.score_samples(K_test), rtol=1e-9)
     np.testing.assert_allclose(
         model.decision_function(X[TEST]), machine.decision_function(K_test), rtol=1e-9, atol=1e-9
@@ -104,27 +104,27 @@ def test_one_class_is_the_learner_then_the_machine():
 
 def test_the_learner_and_the_machine_given_stay_as_they_were():
     learner, machine = MeanRule(), SVC()
-    CombinedKernelClassifier(learner, machine, VIEWS).fit(X, y)
+    CombinedKernelClassifier(VIEWS, learner, machine).fit(X, y)
     assert machine.kernel == "rbf" and not hasattr(machine, "classes_")
     assert not hasattr(learner, "kernel_weights_")
 
 
 def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused():
-    model = CombinedKernelClassifier(MeanRule(), KernelKNNClassifier(), VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), KernelKNNClassifier()).fit(X, y)
     assert model.machine_.kernels == "precomputed"
     stored = KernelKNNClassifier(KernelBank("gaussian", psd="clip"))
-    model = CombinedKernelClassifier(MeanRule(), stored, VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), stored).fit(X, y)
     assert model.machine_.kernels.get_params(deep=False)["kernels"] == "precomputed"
     assert model.machine_.kernels.psd == "clip" and stored.kernels.kernels == "gaussian"
     search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=2)
-    model = CombinedKernelClassifier(MeanRule(), search, VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), search).fit(X, y)
     assert model.machine_.best_estimator_.kernel == "precomputed" and search.estimator.kernel == "rbf"
     assert model.score(X, y) > 0.9
     for machine in (SVC(kernel="poly"), LogisticRegression(), GridSearchCV(SVC(kernel="poly"), {})):
         with pytest.raises(
             ValueError, match=r"machine must take the combined kernel.*SVC\(kernel='precomputed'\)"
         ):
-            CombinedKernelClassifier(MeanRule(), machine, VIEWS).fit(X, y)
+            CombinedKernelClassifier(VIEWS, MeanRule(), machine).fit(X, y)
 
 
 @pytest.mark.parametrize("machine", ["svm", SVC, SVR, SVC(), SVR(), OneClassSVM()], ids=str)
@@ -137,7 +137,7 @@ def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused
     ],
 )
 def test_machines_of_another_kind_are_refused(estimator, kind, example, machine):
-    model = estimator(MeanRule(), machine, VIEWS)
+    model = estimator(VIEWS, MeanRule(), machine)
     if isinstance(machine, kind):
         model.fit(X, y).predict(X[:2])
         return
@@ -150,26 +150,26 @@ def test_machines_of_another_kind_are_refused(estimator, kind, example, machine)
 def test_what_is_no_learner_is_refused(learner):
     remedy = "Call the class" if learner is MeanRule else ""
     with pytest.raises(TypeError, match=f"learner must be a weight learner.*{remedy}"):
-        CombinedKernelClassifier(learner).fit(X, y)
+        CombinedKernelClassifier(learner=learner).fit(X, y)
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_the_scale_makes_the_mean_of_the_diagonal_one(factor):
     train, test = stacks()
-    model = CombinedKernelClassifier(SumRule(), kernels="precomputed").fit(train * factor, y[TRAIN])
+    model = CombinedKernelClassifier("precomputed", SumRule()).fit(train * factor, y[TRAIN])
     assert np.isclose(np.einsum("iim->i", train).mean() * factor * model.scale_, 1.0)
-    reference = CombinedKernelClassifier(SumRule(), kernels="precomputed").fit(train, y[TRAIN])
+    reference = CombinedKernelClassifier("precomputed", SumRule()).fit(train, y[TRAIN])
     np.testing.assert_allclose(model.combined_kernel(test * factor), reference.combined_kernel(test))
-    plain = CombinedKernelClassifier(SumRule(), kernels="precomputed", normalise=False).fit(train, y[TRAIN])
-    assert plain.scale_ == 1.0
-    np.testing.assert_allclose(plain.combined_kernel(test), test.sum(axis=2))
+    raw = CombinedKernelClassifier("precomputed", SumRule(), normalize=False).fit(train, y[TRAIN])
+    assert raw.scale_ == 1.0
+    np.testing.assert_allclose(raw.combined_kernel(test), test.sum(axis=2))
 
 
 def test_methods_follow_the_machine():
     assert hasattr(CombinedKernelClassifier(), "decision_function")
     assert not hasattr(CombinedKernelClassifier(), "predict_proba")
     assert not hasattr(CombinedKernelClassifier(machine=KernelKNNClassifier()), "decision_function")
-    model = CombinedKernelClassifier(MeanRule(), MKLClassifier(probability=True), VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(VIEWS, MeanRule(), MKLClassifier(probability=True)).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X[:4]).sum(axis=1), 1.0)
 
 
@@ -186,7 +186,7 @@ def test_only_kernels_with_weight_are_computed_for_new_rows():
         return np.asarray(A) @ np.asarray(B).T
 
     kernels = [("used", Linear(), [2, 3]), ("not used", noted, [0])]
-    model = CombinedKernelClassifier(First(), kernels=kernels).fit(X, y)
+    model = CombinedKernelClassifier(kernels, First()).fit(X, y)
     assert calls
     calls.clear()
     model.predict(X)
@@ -194,6 +194,6 @@ def test_only_kernels_with_weight_are_computed_for_new_rows():
 
 
 def test_a_rule_that_solves_nothing_is_reported():
-    rule = summarize(CombinedKernelClassifier(MeanRule(), kernels=VIEWS).fit(X, y))
+    rule = summarize(CombinedKernelClassifier(VIEWS, MeanRule()).fit(X, y))
     assert rule["convergence"]["dual_gap"] is None and rule["convergence"]["objective"] is None
     assert "petals" in render_html(rule) and "petals" in render_markdown(rule)

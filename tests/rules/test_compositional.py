@@ -5,9 +5,11 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from multikernel import CompositionalKernelClassifier, KernelKNNClassifier, stack_kernels
+from multikernel import stack_kernels
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.rules import CompositionalKernelClassifier
 from multikernel.rules.compositional import SquareRootCross, gaussian_cross
+from multikernel.spectral import KernelKNNClassifier
 from tests.raw import raw
 
 

@@ -75,7 +75,7 @@ def test_kim_is_the_answer_of_the_solver_on_kernels_of_one_variance():
 
 def test_the_ratio_of_kim_from_the_features_of_the_learned_kernel():
     kernels, y = example()
-    learner = KimDiscriminant(1e-2, normalise=False).fit(kernels, np.where(y > 0, "yes", "no"))
+    learner = KimDiscriminant(1e-2, normalize=False).fit(kernels, np.where(y > 0, "yes", "no"))
     np.testing.assert_array_equal(learner.kernel_weights_, learn_kim(np.stack(kernels), y, 1e-2).weights)
     assert learner.kernel_weights_.sum() == pytest.approx(1.0)
     values, vectors = np.linalg.eigh(combine_kernels(kernels, learner.kernel_weights_))

@@ -8,10 +8,10 @@ from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.svm import SVC
 
-from multikernel import KernelKNNClassifier
 from multikernel.kernels import center
 from multikernel.rules import BestSingle, MeanRule, ProductRule, SumRule
 from multikernel.rules.targets import no_targets
+from multikernel.spectral import KernelKNNClassifier
 from tests.rules.similarity_problems import problem
 
 RULES = (SumRule(), MeanRule(), MeanRule("variance"), MeanRule("none"), ProductRule())

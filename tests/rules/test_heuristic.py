@@ -41,7 +41,7 @@ def test_accuracies_are_those_of_cross_validation(task, cv):
     np.testing.assert_allclose(learner.accuracies_, expected)
     shares = (learner.accuracies_ - 0.1) / (learner.accuracies_ - 0.1).sum()
     np.testing.assert_allclose(learner.kernel_weights_, shares / sizes(kernels))
-    raw = AccuracyRule(threshold=0.1, cv=cv, normalise=False).fit(kernels, y)
+    raw = AccuracyRule(threshold=0.1, cv=cv, normalize=False).fit(kernels, y)
     np.testing.assert_allclose(raw.kernel_weights_, shares)
     assert raw.kernel_weights_.sum() == pytest.approx(1.0)
 
@@ -94,7 +94,7 @@ def test_correlations_and_errors_are_those_of_cross_validation(task):
     shares = (np.sum(M) - M) / ((len(M) - 1) * np.sum(M))
     assert shares.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(mse.kernel_weights_ * sizes(kernels), shares, rtol=1e-9)
-    raw = MSERule(normalise=False).fit(kernels, y).kernel_weights_
+    raw = MSERule(normalize=False).fit(kernels, y).kernel_weights_
     np.testing.assert_allclose(raw, shares, rtol=1e-9)
 
 
@@ -143,7 +143,7 @@ def test_alignments(task, centered):
     expected = np.array([alignment(K, ideal(y, task), centered=centered) for K in kernels])
     np.testing.assert_allclose(learner.alignments_, expected, rtol=1e-9)
     np.testing.assert_allclose(learner.kernel_weights_ * sizes(kernels), expected / expected.sum(), rtol=1e-9)
-    raw = AlignmentRule(centered, normalise=False).fit(kernels, y).kernel_weights_
+    raw = AlignmentRule(centered, normalize=False).fit(kernels, y).kernel_weights_
     np.testing.assert_allclose(raw, expected / expected.sum(), rtol=1e-9)
 
 

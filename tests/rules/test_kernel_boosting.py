@@ -49,7 +49,9 @@ def whole_problem(kernels, codes, loss, reg, balance):
 )
 def test_given_kernels_reach_the_optimum(loss, reg, n_classes, balance):
     kernels, codes = make(12, n_classes, seed=0)
-    learner = KernelBoosting(loss=loss, reg=reg, balance=balance, n_rounds=2000, tol=1e-6).fit(kernels, codes)
+    learner = KernelBoosting(loss=loss, reg=reg, class_balance=balance, n_rounds=2000, tol=1e-6).fit(
+        kernels, codes
+    )
     assert learner.status_ == "optimal"
     optimum = whole_problem(kernels, codes, loss, reg, balance)
     assert learner.objective_ == pytest.approx(optimum, rel=1e-6)

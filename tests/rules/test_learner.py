@@ -79,7 +79,11 @@ def test_one_matrix_is_one_kernel():
 
 def test_names():
     kernels, y = problem(2, m=2)
-    assert Given([1, 1]).fit({"left": kernels[0], 7: kernels[1]}, y).view_names_ == ["left", "7"]
+    named = {"left": kernels[0], "right": kernels[1]}
+    assert Given([1, 1]).fit(named, y).view_names_ == ["left", "right"]
+    assert Given([1, 1]).fit(stack_kernels(named), y).view_names_ == ["left", "right"]
+    with pytest.raises(TypeError, match="the name of a kernel must be a non-empty string; got 7"):
+        Given([1, 1]).fit({"left": kernels[0], 7: kernels[1]}, y)
     assert Given([1, 1]).fit(kernels, y).view_names_ == ["kernel-0", "kernel-1"]
 
 
@@ -131,17 +135,17 @@ def test_kernels_that_had_names_are_taken_by_them():
     named = dict(zip("abc", kernels, strict=True))
     learner = Given([1, 2, 4]).fit(named, y)
     turned = dict(reversed(named.items()))
-    np.testing.assert_array_equal(learner.combine(turned), learner.combine(kernels))
-    for wrong in ({"a": kernels[0], "b": kernels[1]}, {**named, "d": kernels[0]}):
-        with pytest.raises(ValueError, match=r"the names of fit, \['a', 'b', 'c'\]; got \['a', 'b'"):
-            learner.combine(wrong)
+    for form in (turned, stack_kernels(turned), {"d": np.eye(3), **turned}):
+        np.testing.assert_array_equal(learner.combine(form), learner.combine(kernels))
+    with pytest.raises(ValueError, match=r"the names of fit, \['a', 'b', 'c'\]; got \['a', 'b'"):
+        learner.combine({"a": kernels[0], "b": kernels[1]})
     nameless = Given([1, 2, 4]).fit(kernels, y)
     np.testing.assert_array_equal(nameless.combine(named), learner.combine(kernels))
 
 
 @pytest.mark.parametrize(
     "learner",
-    [KLDivergence(reg=1e-300), FungDiscriminant(nu=1e300), DirichletWeights(noise=1e-300)],
+    [KLDivergence(reg=1e-300), FungDiscriminant(reg=1 / 1e300), DirichletWeights(noise=1e-300)],
     ids=lambda learner: type(learner).__name__,
 )
 def test_extreme_parameters_make_singular_equations(learner):
@@ -173,7 +177,7 @@ def test_kernels_without_anything_of_the_classes(learner):
 
 @named(
     AlignmentRule(), BestSingle(cv=2), CenteredAlignment(), ClusterWeights(), IdealDistance(),
-    IdealDistance(normalise=False), InstanceWeights(), RidgeBall(),
+    IdealDistance(normalize=False), InstanceWeights(), RidgeBall(),
 )  # fmt: skip
 def test_constant_values_are_refused(learner):
     with pytest.raises(ValueError, match="y must hold different values; all are the same"):

@@ -301,7 +301,7 @@ def test_two_samples_are_enough(learner):
         (MarginMKL(nu=1.5), "nu must be at most 1"),
         (CappedMKL(total=5.0), "total must be at most the number of kernels, 4"),
         (LowerBoundedMKL(lowest=1.0), "lowest must be below 1"),
-        (EasyMKL(balance=1.1), "balance must be at most 1"),
+        (EasyMKL(reg=1.1), "balance must be at most 1"),
         (GroupMKL([[0, 1], [1, 2, 3]]), "each kernel once"),
         (GroupMKL([[0, 1], [2]]), "left out: \\['kernel-3'\\]"),
         (GroupMKL([[0, 1], [2, "x"]]), "got 'x'"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import CombinedKernelClassifier, CombinedKernelRegressor, per_feature
+from multikernel import CombinedKernelClassifier, CombinedKernelRegressor
 from multikernel.core.svm.losses import SquaredHinge
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.rules import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
@@ -15,6 +15,7 @@ from multikernel.rules.solver.local_weights import Groups, LocalWeights
 from multikernel.rules.solver.margin_value import MarginValue
 from multikernel.rules.solver.products import PowerProduct, WeightedSum
 from multikernel.rules.targets import class_targets, value_targets
+from multikernel.views import per_feature
 
 
 def columns(seed=0, n=30, d=4):
@@ -105,7 +106,7 @@ def test_a_product_is_stationary(penalty):
 def test_features_that_do_not_matter_have_no_width():
     X, y, _, _ = columns(2, n=60, d=6)
     learner = GeneralMKL(combination="product", reg=30.0)
-    model = CombinedKernelClassifier(learner, kernels=per_feature(6)).fit(X, y)
+    model = CombinedKernelClassifier(per_feature(6), learner).fit(X, y)
     assert model.kernel_weights_[:2].min() > 0.05
     assert (model.kernel_weights_[2:] == 0.0).all()
     widths = model.kernel_weights_
@@ -119,7 +120,7 @@ def test_values_by_a_product():
     X, _, _, _ = columns(7, n=50)
     y = np.sin(2.0 * X[:, 1])
     learner = GeneralMKL(10.0, "product", reg=3.0)
-    model = CombinedKernelRegressor(learner, kernels=per_feature(4)).fit(X, y)
+    model = CombinedKernelRegressor(per_feature(4), learner).fit(X, y)
     assert model.kernel_weights_.argmax() == 1
     assert model.kernel_weights_[[0, 2, 3]].max() < 0.05 * model.kernel_weights_[1]
 

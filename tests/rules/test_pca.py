@@ -21,7 +21,9 @@ X, NEW, Y = X[::3], X[1::3], Y[::3]
 @pytest.mark.parametrize("learner", [None, CenteredAlignment(), ProductRule()])
 @pytest.mark.parametrize("normalise", [True, False])
 def test_the_components_are_those_of_scikit_learn(learner, normalise):
-    ours = CombinedKernelPCA(learner, 4, raw([Linear(), Gaussian()]), normalise=normalise).fit(X, Y)
+    ours = CombinedKernelPCA(raw([Linear(), Gaussian()]), learner, n_components=4, normalize=normalise).fit(
+        X, Y
+    )
     K, K_new = ours.combined_kernel(X), ours.combined_kernel(NEW)
     theirs = KernelPCA(4, kernel="precomputed", eigen_solver="dense").fit(K)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
@@ -32,7 +34,7 @@ def test_the_components_are_those_of_scikit_learn(learner, normalise):
 
 
 def test_a_linear_kernel_is_plain_pca():
-    ours = CombinedKernelPCA(SumRule(), 3, raw(Linear()), normalise=False).fit(X)
+    ours = CombinedKernelPCA(raw(Linear()), SumRule(), n_components=3, normalize=False).fit(X)
     theirs = PCA(3).fit(X)
     np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_)
     np.testing.assert_allclose(np.abs(ours.transform(NEW)), np.abs(theirs.transform(NEW)), atol=1e-8)
@@ -58,18 +60,18 @@ def test_equal_eigenvalues_have_as_many_vectors():
 
 def test_targets_as_the_learner_asks():
     kernels = raw([Linear(), Gaussian()])
-    aligned = CombinedKernelPCA(CenteredAlignment(), kernels=kernels).fit(X, Y)
+    aligned = CombinedKernelPCA(kernels, CenteredAlignment()).fit(X, Y)
     stack = [Linear()(X), Gaussian().fit(X)(X)]
     expected = CenteredAlignment().fit(stack, Y)
     np.testing.assert_allclose(aligned.kernel_weights_, expected.kernel_weights_)
-    values = CombinedKernelPCA(RidgeBall(), kernels=kernels).fit(X, X[:, :2])
-    as_values = CombinedKernelPCA(RidgeBall(), kernels=kernels, task="values").fit(X, Y)
-    as_classes = CombinedKernelPCA(RidgeBall(), kernels=kernels).fit(X, Y)
+    values = CombinedKernelPCA(kernels, RidgeBall()).fit(X, X[:, :2])
+    as_values = CombinedKernelPCA(kernels, RidgeBall(), task="values").fit(X, Y)
+    as_classes = CombinedKernelPCA(kernels, RidgeBall()).fit(X, Y)
     assert len({model.kernel_weights_.tobytes() for model in (values, as_values, as_classes)}) == 3
     default = CombinedKernelPCA(kernels=kernels).fit(X, ["anything"])
     np.testing.assert_array_equal(default.kernel_weights_, MeanRule().fit(stack).kernel_weights_)
     with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
-        CombinedKernelPCA(CenteredAlignment()).fit(X)
+        CombinedKernelPCA(learner=CenteredAlignment()).fit(X)
 
 
 def test_names_of_the_components_and_of_the_kernels():

@@ -54,13 +54,13 @@ def test_the_ball_by_cvxpy(seed, alpha, center, radius):
 def test_the_ball_is_the_fixed_point_and_its_gap_bounds_all_others(seed):
     Ks, y = example(seed)
     T, alpha = unit(y), 0.5
-    learner = RidgeBall(alpha, center=0.2, radius=0.7, normalise=False, tol=1e-10).fit(list(Ks), y)
+    learner = RidgeBall(alpha, center=0.2, radius=0.7, normalize=False, tol=1e-10).fit(list(Ks), y)
     A = np.linalg.solve(np.tensordot(learner.kernel_weights_, Ks, 1) + alpha * np.eye(len(y)), T)
     v = np.array([np.trace(A.T @ K @ A) for K in Ks])
     np.testing.assert_allclose(learner.kernel_weights_, 0.2 + 0.7 * v / np.linalg.norm(v), atol=1e-4)
     gap = v @ (0.2 + 0.7 * v / np.linalg.norm(v)) - v @ learner.kernel_weights_
     assert gap / learner.objective_ == pytest.approx(learner.dual_gap_, abs=1e-11)
-    rough = RidgeBall(alpha, center=0.2, radius=0.7, normalise=False, tol=0.2).fit(list(Ks), y)
+    rough = RidgeBall(alpha, center=0.2, radius=0.7, normalize=False, tol=0.2).fit(list(Ks), y)
     assert rough.objective_ * (1 - rough.dual_gap_) <= learner.objective_ <= rough.objective_
 
 
@@ -133,8 +133,8 @@ def test_projected_gradients_take_over_where_the_fixed_point_does_not_converge()
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_one_kernel_and_equal_kernels(learner):
     Ks, y = example(8)
-    assert learner(normalise=False, radius=2.0).fit(Ks[1], y).kernel_weights_ == pytest.approx([2.0])
-    a, b, _ = learner(normalise=False).fit([Ks[1], Ks[1], Ks[2]], y).kernel_weights_
+    assert learner(normalize=False, radius=2.0).fit(Ks[1], y).kernel_weights_ == pytest.approx([2.0])
+    a, b, _ = learner(normalize=False).fit([Ks[1], Ks[1], Ks[2]], y).kernel_weights_
     assert a == pytest.approx(b, rel=1e-3)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import CombinedKernelClassifier, per_feature
+from multikernel import CombinedKernelClassifier
 from multikernel.core.alignment import alignment_slope, learn_alignment
 from multikernel.rules import (
     AlignmentQP,
@@ -19,6 +19,7 @@ from multikernel.rules import (
 )
 from multikernel.rules.solver.divergence import Away, GaussianDivergence, Towards
 from multikernel.rules.solver.line_spread import LineSpread, Programs, line_spread, minimise_spread
+from multikernel.views import per_feature
 from tests.rules.similarity_problems import TASKS, centred, cosines, ideal, normalised, problem
 
 
@@ -204,7 +205,7 @@ def test_the_gap_of_a_product(seed):
 
 def test_widths_of_features():
     _, y, X = gaussians(6, n=60)
-    model = CombinedKernelClassifier(GradientAlignment("product"), kernels=per_feature(3)).fit(X, y)
+    model = CombinedKernelClassifier(per_feature(3), GradientAlignment("product")).fit(X, y)
     assert model.kernel_shares_[0] > 0.8 and model.score(X, y) > 0.9
 
 
@@ -286,7 +287,7 @@ def test_the_ideal_kernel_itself_is_found(learner, atol, least):
 @pytest.mark.parametrize("factor", [1e6, 1e-6])
 def test_the_distance_of_kernels_in_their_own_units(factor):
     kernels, y = problem(7, "values")
-    learner = IdealDistance(normalise=False).fit([factor * K for K in kernels], y)
+    learner = IdealDistance(normalize=False).fit([factor * K for K in kernels], y)
     assert learner.kernel_weights_.sum() == pytest.approx(1.0) and learner.status_ == "optimal"
 
 

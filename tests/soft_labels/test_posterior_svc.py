@@ -6,9 +6,10 @@ import pytest
 from sklearn.svm import SVC
 
 from judges.optimum import conic_optimum
-from multikernel import MKLClassifier, PosteriorSVC
+from multikernel import MKLClassifier
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.kernels import Gaussian, Polynomial
+from multikernel.soft_labels import PosteriorSVC
 from tests.core.problems import Task, judge
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.raw import raw

@@ -21,8 +21,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from multikernel import MKLClassifier, PosteriorSVC
+from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.views import KernelWarning
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.raw import raw
 from tests.soft_labels.test_posterior_svc import certain, doubtful
@@ -35,9 +37,9 @@ ONE = [VIEWS[0]]
 def test_neighbours_are_sought_in_the_standardised_columns_that_the_kernels_read():
     X, y = make_three(60)
     X = X * [1.0, 100.0, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0]
-    model = PosteriorSVC(raw([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])]), n_neighbors=7).fit(
-        X, y
-    )
+    model = PosteriorSVC(raw([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])]), n_neighbors=7)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model.fit(X, y)
     seen = StandardScaler().fit_transform(X[:, :2])
     peer = KNeighborsClassifier(7).fit(seen, y)
     np.testing.assert_allclose(model.posteriors_, peer.predict_proba(seen), atol=1e-12)
@@ -50,7 +52,8 @@ def test_neighbours_of_ready_made_kernels_are_sought_in_their_feature_space():
     M = (K / sizes).sum(axis=2)
     squares = np.maximum(np.diagonal(M)[:, None] + np.diagonal(M) - 2.0 * M, 0.0)
     peer = KNeighborsClassifier(9, metric="precomputed").fit(np.sqrt(squares), y)
-    model = PosteriorSVC("precomputed").fit(K, y)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model = PosteriorSVC("precomputed").fit(K, y)
     np.testing.assert_allclose(model.posteriors_, peer.predict_proba(np.sqrt(squares)), atol=1e-12)
 
 
@@ -63,7 +66,7 @@ def test_windows_have_the_mean_distance_to_the_nearest_as_their_width():
     expected = near / near.sum(axis=1, keepdims=True)
     model = PosteriorSVC(ONE, posterior="parzen").fit(X, y)
     np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9, atol=1e-12)
-    wide = PosteriorSVC(ONE, posterior="parzen", width=2.0 * width).fit(X, y)
+    wide = PosteriorSVC(ONE, posterior="parzen", gamma=1 / (2.0 * width)).fit(X, y)
     assert wide.posteriors_.max(axis=1).mean() < expected.max(axis=1).mean()
 
 
@@ -339,7 +342,7 @@ def test_classes_as_likely_as_one_another_everywhere(make):
             PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
     rows = np.concatenate([np.flatnonzero(y == label)[:15] for label in np.unique(y)])
     with refuses("every sample is undecided"):
-        PosteriorSVC(ONE, posterior="parzen", width=1e300).fit(X[rows], y[rows])
+        PosteriorSVC(ONE, posterior="parzen", gamma=1 / 1e300**2).fit(X[rows], y[rows])
 
 
 def test_a_few_samples_at_even_odds_of_three_classes_are_kept():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import ConformalKernel, KernelBank
+from multikernel import KernelBank
+from multikernel.spectral import ConformalKernel
 from multikernel.spectral.conformal import choose_cores
 from tests.mkl.data import make_three
 from tests.spectral import wine
@@ -20,7 +21,7 @@ def test_the_numbers_of_wine():
     assert model.history_[199]["objective"] == pytest.approx(0.58219288, abs=5e-9)
     assert model.objective_ == model.history_[-1]["objective"]
     assert model.n_iter_ == 200 and len(model.history_) == 201
-    best = ConformalKernel(wine.SQUARE, cores=np.arange(0, 36, 3), method="eig").fit(X, y)
+    best = ConformalKernel(wine.SQUARE, cores=np.arange(0, 36, 3), solver="eig").fit(X, y)
     assert best.objective_ == pytest.approx(1.47716525, abs=5e-8) and best.n_iter_ == 1
 
 
@@ -28,7 +29,7 @@ def test_the_numbers_of_wine():
 def test_the_kernel_is_rescaled_by_its_factor_at_fitted_and_at_new_points(method):
     X, y = wine.load()
     X, y, X_new = X[:36], y[:36], X[36:]
-    model = ConformalKernel(wine.SQUARE, cores=7, method=method, random_state=3).fit(X, y)
+    model = ConformalKernel(wine.SQUARE, cores=7, solver=method, random_state=3).fit(X, y)
     a, plain = model.coefficients_, partial(wine.gaussian, square=1.0 / wine.SQUARE.gamma)
 
     def q(A):

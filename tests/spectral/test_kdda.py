@@ -5,8 +5,8 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from multikernel import KDDAClassifier, KernelKNNClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.spectral import KDDAClassifier, KernelKNNClassifier
 from tests.mkl.data import make_binary, make_three
 from tests.spectral import wine
 from tests.test_bad_input import refuses

@@ -6,8 +6,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import ConformalKernel, KDDAClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import ConformalKernel, KDDAClassifier, SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import SpectralRule, spectrum_of
 from multikernel.spectral.solver.leave_one_out import kernel_leave_one_out_score, leave_one_out_score
 from multikernel.spectral.solver.separability import Tradeoff
@@ -45,7 +45,7 @@ def test_wine(data, classifier, n_neighbors, plain, centred):
         assert np.mean(model.transduction_ == y_new) == pytest.approx(accuracy, abs=5e-5)
         assert model.spectral_weights_[0] == pytest.approx(first, abs=1e-5)
         assert model.eig_tol_ == (0.1 if center else 0.01)
-        assert len(model.loo_scores_) == 0 and np.isnan(model.width_)
+        assert len(model.loo_scores_) == 0 and np.isnan(model.gamma_)
         np.testing.assert_allclose(model.predict(X_new), model.transduction_)
 
 
@@ -57,33 +57,33 @@ def test_the_default_chooses_the_width_by_leave_one_out(data):
     codes = wine.problem()[1]
     scores = [leave_one_out_score(spectrum_of(K_of[w]).above(0.01), codes, SpectralRule()) for w in WIDTHS]
     table = model.loo_scores_
-    np.testing.assert_allclose(table["width"], WIDTHS, rtol=1e-9)
+    np.testing.assert_allclose(1.0 / table["gamma"], WIDTHS, rtol=1e-9)
     wide = np.array(WIDTHS) >= 1.0  # a narrow Gaussian is the identity, and its eigenvectors are any
     np.testing.assert_array_equal(table["score"][wide], np.array(scores)[wide])
-    assert (table["alpha"] == 1e4).all() and table["kappa"].isna().all()
-    assert model.width_ == table["width"][int(np.argmax(scores))] == pytest.approx(wine.MEAN_SQUARE)
-    assert model.base_kernel_ == Gaussian(gamma=1.0 / model.width_)
-    assert model.alpha_star_ == pytest.approx(6.504845, abs=1e-6) and model.alpha_ == 1e4
+    assert (table["reg"] == 1e4).all() and table["kappa"].isna().all()
+    assert model.gamma_ == table["gamma"][int(np.argmax(scores))] == pytest.approx(1.0 / wine.MEAN_SQUARE)
+    assert model.base_kernel_ == Gaussian(gamma=model.gamma_)
+    assert model.reg_star_ == pytest.approx(6.504845, abs=1e-6) and model.reg_ == 1e4
     assert np.mean(model.transduction_ == y_new) == pytest.approx(0.9507, abs=5e-5)
 
 
 def test_the_mean_squared_distance_or_a_number_as_the_width(data):
     X, y, X_new, _ = data
     fixed = fitted()
-    for width in ("mean", fixed.base_kernel_.gamma**-1):
-        model = SpectralKernelClassifier(width=width).fit(X, y, X_new)
-        assert model.width_ == pytest.approx(wine.MEAN_SQUARE) and len(model.loo_scores_) == 0
+    for gamma in ("mean", fixed.base_kernel_.gamma):
+        model = SpectralKernelClassifier(gamma=gamma).fit(X, y, X_new)
+        assert model.gamma_ == pytest.approx(1.0 / wine.MEAN_SQUARE) and len(model.loo_scores_) == 0
         np.testing.assert_allclose(model.kernel_, fixed.kernel_, atol=1e-9)
-    far = SpectralKernelClassifier(width="mean", standardize=False).fit(X + 1e8, y, X_new + 1e8)
-    near = SpectralKernelClassifier(width="mean", standardize=False).fit(X, y, X_new)
-    assert far.width_ == pytest.approx(near.width_, rel=1e-6)
+    far = SpectralKernelClassifier(gamma="mean", standardize=False).fit(X + 1e8, y, X_new + 1e8)
+    near = SpectralKernelClassifier(gamma="mean", standardize=False).fit(X, y, X_new)
+    assert far.gamma_ == pytest.approx(near.gamma_, rel=1e-6)
 
 
 def test_a_width_that_is_not_the_first_is_used_for_new_points_too():
     X, y = make_three(60)
     model = SpectralKernelClassifier(eig_tol=0.003, random_state=3).fit(X[:40], y[:40])
-    assert model.width_ != model.loo_scores_["width"][0]
-    same = SpectralKernelClassifier(Gaussian(gamma=1.0 / model.width_), standardize=True, eig_tol=0.003)
+    assert model.gamma_ != model.loo_scores_["gamma"][0]
+    same = SpectralKernelClassifier(Gaussian(gamma=model.gamma_), standardize=True, eig_tol=0.003)
     same.fit(X[:40], y[:40])
     np.testing.assert_allclose(model.transform(X), same.transform(X))
     assert model.base_kernel_ == same.base_kernel_
@@ -95,7 +95,7 @@ def test_a_width_that_is_not_the_first_is_used_for_new_points_too():
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize(("criterion", "method"), CRITERIA)
 def test_attributes_agree_with_one_another(criterion, method, center):
-    model = fitted(criterion=criterion, method=method, center=center)
+    model = fitted(method=criterion, solver=method, center=center)
     K, codes, _ = wine.problem()
     learned, n = model.kernel_, len(K)
     V = model.eigenvectors_
@@ -111,7 +111,7 @@ def test_attributes_agree_with_one_another(criterion, method, center):
         mu = model.spectral_weights_
         np.testing.assert_allclose((V * mu**2) @ V.T, learned, atol=1e-10)
         np.testing.assert_allclose(model.eigenvalues_, spectrum_of(K, center=center).values[: mu.size])
-        assert hasattr(model, "alpha_") == (criterion == "separability")
+        assert hasattr(model, "reg_") == (criterion == "separability")
         total = mu.sum() if criterion == "separability" else (mu**2).sum()
         H = np.eye(n) - 1.0 / n
         trace = np.trace(H @ K @ H) if center else np.trace(K)
@@ -131,7 +131,7 @@ def kernel_nearest(K, i, codes):
 def test_the_extension_is_exact_at_the_fitted_points(data, criterion, method):
     X, _, X_new, _ = data
     for center in (False, True):
-        model = fitted(criterion=criterion, method=method, center=center)
+        model = fitted(method=criterion, solver=method, center=center)
         points = np.concatenate([X, X_new])
         Z = model.transform(points)
         weights = np.sqrt(model.eigenvalues_) if criterion == "conformal" else model.spectral_weights_
@@ -144,12 +144,12 @@ def test_the_extension_is_exact_at_the_fitted_points(data, criterion, method):
 
 def test_new_points_go_through_the_scaling_of_the_fitted_ones(data):
     X, y, X_new, _ = data
-    model = SpectralKernelClassifier(criterion="separability").fit(X, y)
+    model = SpectralKernelClassifier(method="separability").fit(X, y)
     scaled = StandardScaler().fit(X)
     square = 2.0 * 13 * 36 / 35
-    assert model.loo_scores_["width"][0] == pytest.approx(square)
-    K = wine.gaussian(scaled.transform(X), scaled.transform(X), model.width_)
-    rows = wine.gaussian(scaled.transform(X_new), scaled.transform(X), model.width_)
+    assert 1.0 / model.loo_scores_["gamma"][0] == pytest.approx(square)
+    K = wine.gaussian(scaled.transform(X), scaled.transform(X), 1.0 / model.gamma_)
+    rows = wine.gaussian(scaled.transform(X_new), scaled.transform(X), 1.0 / model.gamma_)
     spectrum = spectrum_of(K).above(0.01)
     expected = np.abs(rows @ spectrum.vectors / spectrum.values * model.spectral_weights_)
     np.testing.assert_allclose(np.abs(model.transform(X_new)), expected, atol=1e-9)
@@ -166,22 +166,22 @@ def test_unlabelled_points_take_part(data):
     np.testing.assert_array_equal(empty.kernel_, without.kernel_)
 
 
-# --- alpha, eig_tol ----------------------------------------------------------------------------------------
+# --- reg, eig_tol ----------------------------------------------------------------------------------------
 
 
-def test_relative_alpha():
-    model = fitted(alpha=("relative", 1.5))
-    assert model.alpha_ == pytest.approx(1.5 * 6.504845469520146) and len(model.loo_scores_) == 0
-    np.testing.assert_allclose(fitted(alpha=model.alpha_).spectral_weights_, model.spectral_weights_)
+def test_relative_reg():
+    model = fitted(reg=("relative", 1.5))
+    assert model.reg_ == pytest.approx(1.5 * 6.504845469520146) and len(model.loo_scores_) == 0
+    np.testing.assert_allclose(fitted(reg=model.reg_).spectral_weights_, model.spectral_weights_)
     assert model.separability_ > fitted().separability_
-    infinite, limit = fitted(alpha=np.inf), fitted(alpha=("relative", np.inf))
+    infinite, limit = fitted(reg=np.inf), fitted(reg=("relative", np.inf))
     np.testing.assert_array_equal(limit.spectral_weights_, infinite.spectral_weights_)
-    assert infinite.alpha_ == limit.alpha_ == np.inf and infinite.objective_ < 0.0
+    assert infinite.reg_ == limit.reg_ == np.inf and infinite.objective_ < 0.0
 
 
 def test_eig_tol_and_kappa_by_leave_one_out(data):
     X, y, X_new, _ = data
-    model = fitted(eig_tol="loo", alpha=("relative", "loo"), n_neighbors=3)
+    model = fitted(eig_tol="loo", reg=("relative", "loo"), n_neighbors=3)
     table = model.loo_scores_
     assert table["eig_tol"].tolist() == np.repeat([0.3, 0.1, 0.03, 0.01], 5).tolist()
     assert table["kappa"].tolist() == [1.25, 1.5, 2.0, 10.0, np.inf] * 4
@@ -190,15 +190,15 @@ def test_eig_tol_and_kappa_by_leave_one_out(data):
         rule = SpectralRule(tradeoff=Tradeoff(row["kappa"], relative=True))
         assert row["score"] == leave_one_out_score(whole.above(row["eig_tol"]), codes, rule, n_neighbors=3)
     best = table.loc[table["score"].idxmax()]  # the first of the best
-    assert (model.eig_tol_, model.alpha_) == (best["eig_tol"], best["alpha"])
+    assert (model.eig_tol_, model.reg_) == (best["eig_tol"], best["reg"])
     assert model.spectral_weights_.size == best["n_components"]
-    aligned = SpectralKernelClassifier(criterion="alignment", eig_tol="loo", alpha=("relative", "loo"))
+    aligned = SpectralKernelClassifier(method="alignment", eig_tol="loo", reg=("relative", "loo"))
     assert len(aligned.fit(X, y, X_new).loo_scores_) == 40  # kappa means nothing there
 
 
 def test_the_width_of_a_conformal_kernel_is_chosen_too(data):
     X, y, X_new, _ = data
-    model = SpectralKernelClassifier(criterion="conformal", eig_tol="loo").fit(X, y, X_new)
+    model = SpectralKernelClassifier(method="conformal", eig_tol="loo").fit(X, y, X_new)
     assert len(model.loo_scores_) == 10 and model.loo_scores_["eig_tol"].isna().all()
     assert model.loo_scores_["score"].max() == kernel_leave_one_out_score(model.kernel_[:36, :36], y)
 
@@ -210,9 +210,9 @@ def test_a_conformal_kernel_is_that_of_its_own_estimator(data):
     X, y, X_new, _ = data
     X, X_new = StandardScaler().fit(X).transform(X), StandardScaler().fit(X).transform(X_new)
     for method in ("gradient", "eig"):
-        model = SpectralKernelClassifier(SQUARE, criterion="conformal", method=method, random_state=4)
+        model = SpectralKernelClassifier(SQUARE, method="conformal", solver=method, random_state=4)
         model.fit(X, y)
-        other = ConformalKernel(SQUARE, method=method, random_state=4).fit(X, y)
+        other = ConformalKernel(SQUARE, solver=method, random_state=4).fit(X, y)
         np.testing.assert_allclose(model.kernel_, other.kernel_)
         np.testing.assert_allclose(model._learned_rows(X_new), other.transform(X_new))
         assert model.objective_ == pytest.approx(other.objective_)

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.spectral import SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import spectrum_of
 from multikernel.views import View
 from tests.spectral import wine
@@ -34,10 +34,10 @@ def data():
 def test_precomputed_rows_carry_all_points(data, criterion, center):
     y, K = data[1], wine.problem()[0]
     before = K.copy()
-    mine = SpectralKernelClassifier("precomputed", criterion=criterion, center=center)
+    mine = SpectralKernelClassifier("precomputed", method=criterion, center=center)
     mine.fit(K[:36], y, K[36:])
     np.testing.assert_array_equal(K, before)
-    model = fitted(criterion=criterion, center=center)
+    model = fitted(method=criterion, center=center)
     np.testing.assert_allclose(mine.kernel_, model.kernel_, atol=1e-8)
     np.testing.assert_array_equal(mine.predict(K[36:]), model.transduction_)
     assert mine.base_kernel_ is None and mine.n_features_in_ == 178
@@ -54,7 +54,7 @@ def test_frames_and_sparse_tables(data):
     np.testing.assert_array_equal(framed.predict(frame_new), model.transduction_)
     sparse = SpectralKernelClassifier().fit(scipy.sparse.csr_matrix(X), y, scipy.sparse.csr_matrix(X_new))
     np.testing.assert_allclose(sparse.kernel_, model.kernel_, atol=1e-6)  # wine has no zeros
-    assert sparse.width_ == pytest.approx(model.width_)
+    assert sparse.gamma_ == pytest.approx(model.gamma_)
     table = np.concatenate([X, X_new])[:, :2]
     for standardize, seen in ((False, table), (True, StandardScaler().fit_transform(table))):
         two = View("two", Gaussian(gamma=0.1), names[:2])
@@ -74,13 +74,13 @@ def test_kernels_that_are_given_see_the_columns_as_they_are(data):
     )
     raw = SpectralKernelClassifier(standardize=False).fit(X, y, X_new)
     squares = ((points[:, None] - points) ** 2).sum(axis=2)
-    assert raw.loo_scores_["width"][0] == pytest.approx(squares.sum() / (178 * 177))
+    assert 1.0 / raw.loo_scores_["gamma"][0] == pytest.approx(squares.sum() / (178 * 177))
 
 
 def test_searches_and_pipelines(data):
     X, y, X_new, y_new = data
-    model = SpectralKernelClassifier(alpha=("relative", 1.5), classifier=SVC(kernel="precomputed"))
-    grid = {"alpha": [1e4, ("relative", 2.0)], "classifier__C": [1.0, 100.0]}
+    model = SpectralKernelClassifier(reg=("relative", 1.5), classifier=SVC(kernel="precomputed"))
+    grid = {"reg": [1e4, ("relative", 2.0)], "classifier__C": [1.0, 100.0]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
     assert search.score(X_new, y_new) > 0.9 and len(search.cv_results_["params"]) == 4
     with config_context(enable_metadata_routing=True):
@@ -100,13 +100,13 @@ def test_one_label_for_each_class_works_and_warns(data):
     X, y, X_new, _ = data
     three = [0, 15, 30]
     rest = np.concatenate([np.delete(X, three, axis=0), X_new])
-    with pytest.warns(UserWarning, match=r"22 of 22 .* \(alpha\* = inf\), and all have equal weights"):
+    with pytest.warns(UserWarning, match=r"22 of 22 .* \(the least is inf\), and all have equal weights"):
         model = SpectralKernelClassifier(SQUARE, standardize=True).fit(X[three], y[three], rest)
     assert np.ptp(model.spectral_weights_) < 1e-12
 
 
 def test_an_eigenvector_without_scatter_inside_the_classes_warns():
-    model = SpectralKernelClassifier("precomputed", alpha=5.0)
+    model = SpectralKernelClassifier("precomputed", reg=5.0)
     with pytest.warns(UserWarning, match=r"1 of 3 eigenvectors hardly vary .* held at 1000 times") as caught:
         model.fit(block_kernel(), np.repeat([0, 1], 6))
     assert caught[0].filename == __file__
@@ -123,27 +123,27 @@ def block_kernel():
     return np.outer(across, across) + inside @ inside.T
 
 
-def test_an_alpha_below_alpha_star_is_refused(data):
+def test_a_reg_below_the_least_is_refused(data):
     X, y, X_new, _ = data
-    with refuses("alpha must be above alpha* = 6.50485", "got 3", "relative"):
-        fitted(alpha=3.0)
+    with refuses("reg must be above 6.50485", "got 3", "relative"):
+        fitted(reg=3.0)
     with pytest.warns(UserWarning, match="too small for .* of the 10 kernels") as caught:
-        chosen = SpectralKernelClassifier(alpha=5.0).fit(X, y, X_new)  # enough for some widths
+        chosen = SpectralKernelClassifier(reg=5.0).fit(X, y, X_new)  # enough for some widths
     assert f"for {chosen.loo_scores_['score'].isna().sum()} of" in str(caught[0].message)
-    assert chosen.loo_scores_["score"].isna().any() and chosen.alpha_star_ < 5.0
-    with refuses("alpha must be above alpha*"):
-        SpectralKernelClassifier(alpha=1e-3).fit(X, y, X_new)
+    assert chosen.loo_scores_["score"].isna().any() and chosen.reg_star_ < 5.0
+    with refuses("reg must be above"):
+        SpectralKernelClassifier(reg=1e-3).fit(X, y, X_new)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": ("relative", 1.0)}, "kappa .* must be greater than 1"),
-        ({"alpha": ("relative", "best")}, "kappa .* must be one of 'loo'"),
-        ({"alpha": ("absolute", 2.0)}, r'alpha must be a positive number or \("relative", kappa\)'),
-        ({"alpha": ("relative",)}, r'alpha must be a positive number or \("relative", kappa\)'),
+        ({"reg": ("relative", 1.0)}, "kappa .* must be greater than 1"),
+        ({"reg": ("relative", "best")}, "kappa .* must be one of 'loo'"),
+        ({"reg": ("absolute", 2.0)}, r'reg must be a positive number or \("relative", kappa\)'),
+        ({"reg": ("relative",)}, r'reg must be a positive number or \("relative", kappa\)'),
         ({"eig_tol": 1.0}, r"eig_tol=1 times the largest eigenvalue \d"),
-        ({"method": "eig", "criterion": "alignment"}, "method .* must be one of 'closed', 'nnls'"),
+        ({"solver": "eig", "method": "alignment"}, "method .* must be one of 'closed', 'nnls'"),
         ({"center": 1}, "center must be True or False"),
         ({"standardize": "yes"}, 'standardize, where it is not "auto", must be True or False'),
         ({"n_neighbors": 37}, "n_neighbors must be at most the number of labelled samples"),
@@ -174,7 +174,7 @@ def test_wrong_tables_are_refused(data):
     with refuses("constant"):
         model.fit(np.ones((36, 3)), y)
     large = np.full((36, 3), 1e200) * np.arange(36)[:, None]
-    assert model.fit(large, y).width_ > 0.0
+    assert model.fit(large, y).gamma_ > 0.0
     with refuses("overflow", "standardize=True"):
         SpectralKernelClassifier(standardize=False).fit(large, y)
 
@@ -195,7 +195,7 @@ def test_wrong_matrices_are_refused(data):
 
 def test_rounding_does_not_make_a_learned_kernel_indefinite():
     X = np.column_stack([np.ones(7), 1e-6 * np.random.default_rng(3).normal(size=(7, 2))])
-    model = SpectralKernelClassifier(Polynomial(degree=2), criterion="conformal", method="eig", center=True)
+    model = SpectralKernelClassifier(Polynomial(degree=2), method="conformal", solver="eig", center=True)
     codes = np.array([0, 0, 1, 1, 2, 0, 2])
     for classifier in ("knn", "kdda"):
         assert model.set_params(classifier=classifier).fit(X, codes).predict(X).shape == (7,)

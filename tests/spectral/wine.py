@@ -4,8 +4,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 
-from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import SpectralKernelClassifier
 
 MEAN_SQUARE = 26.14689266  # mean squared distance between two different points
 SQUARE = Gaussian(gamma=1.0 / 26.146892655367235)

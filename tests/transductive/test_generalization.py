@@ -50,7 +50,7 @@ def test_complexity_of_free_weights_agrees_with_all_sign_vectors():
     Ks = Ks + 0.05 * np.eye(6)
     halves = [s for s in all_signs(6) if s[0] > 0.0]  # s and −s agree
     truth = np.mean([judge(Ks, np.array([s @ K @ s / np.trace(K) for K in Ks])) for s in halves])
-    found = kernel_complexity(list(Ks), weights="free", trace=1.0, n_draws=3000)
+    found = kernel_complexity(list(Ks), weight_set="free", trace=1.0, n_draws=3000)
     assert abs(found.mean - truth) < 4.0 * found.standard_error
     assert found.standard_error < 0.03 * truth
     assert 0.0 < found.bracket <= 1e-4
@@ -61,7 +61,7 @@ def test_complexity_of_spectral_weights_is_that_of_rank_one_kernels(small):
     mean = sum(K / np.trace(K) for K in small.Ks)
     V = np.linalg.eigh(mean)[1][:, -4:]
     members = [np.outer(v, v) for v in V.T]
-    found = kernel_complexity(small.stack, weights="spectral", n_components=4, n_draws=400)
+    found = kernel_complexity(small.stack, weight_set="spectral", n_components=4, n_draws=400)
     same = kernel_complexity(members, trace=found.trace, n_draws=400)
     assert found.trace == pytest.approx(sum(np.trace(K) for K in small.Ks))
     assert found.mean == pytest.approx(same.mean)
@@ -97,7 +97,7 @@ def test_the_same_seed_gives_the_same_and_another_does_not(small):
         kernel_complexity(small.stack, weights=weights, n_draws=5)
     np.testing.assert_array_equal(small.stack, before)
     with pytest.raises(ValueError, match="weights must be one of"):
-        kernel_complexity(small.stack, weights="any")
+        kernel_complexity(small.stack, weight_set="any")
 
 
 def test_stacks_lists_dicts_and_single_kernels_are_the_same_family(small):
@@ -136,7 +136,7 @@ def test_the_bound_is_its_formula(small, constant, loss, margin, from_data):
 
 @pytest.mark.parametrize("weights", ["free", "spectral"])
 def test_the_family_is_the_one_that_was_asked_for(small, weights):
-    settings = {"weights": weights, "n_components": 3, "trace": 5.0, "n_draws": 30, "random_state": 2}
+    settings = {"weight_set": weights, "n_components": 3, "trace": 5.0, "n_draws": 30, "random_state": 2}
     found = generalization_bound(small.stack, small.y, small.scores, margin=1.0, **settings)
     assert found.complexity == kernel_complexity(small.stack, **settings)
 
@@ -231,9 +231,17 @@ REFUSED = {
     "delta NaN": ({"delta": np.nan}, ValueError, "delta must be finite"),
     "constant": ({"constant": 3}, ValueError, "constant must be 4 .* or 2 .*; got 3"),
     "loss": ({"loss": "logistic"}, ValueError, "loss must be one of 'ramp', 'hinge'"),
-    "weights": ({"weights": "any"}, ValueError, "weights must be one of 'nonnegative', 'free', 'spectral'"),
+    "weight_set": (
+        {"weight_set": "any"},
+        ValueError,
+        "weights must be one of 'nonnegative', 'free', 'spectral'",
+    ),
     "trace": ({"trace": 0}, ValueError, "trace must be greater than 0"),
-    "components": ({"weights": "spectral", "n_components": 0}, ValueError, "n_components must be a positive"),
+    "components": (
+        {"weight_set": "spectral", "n_components": 0},
+        ValueError,
+        "n_components must be a positive",
+    ),
     "one draw": ({"n_draws": 1}, ValueError, "n_draws must be at least 2"),
     "seed": ({"random_state": "now"}, ValueError, "random_state must be a nonnegative integer"),
 }

@@ -14,10 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from judges.tests.test_conic_alignment import random_problem
-from multikernel import MKLClassifier, TransductiveMKLClassifier, stack_kernels
+from multikernel import MKLClassifier, stack_kernels
 from multikernel.core.alignment import learn_alignment
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three
 from tests.raw import raw
@@ -48,7 +49,7 @@ def plain_stack(X):
 @pytest.mark.parametrize(("criterion", "C"), CRITERIA)
 def test_attributes_agree_with_one_another(criterion, C, weights):
     X, y, X_new, _ = split()
-    model = fitted(criterion=criterion, C=C, weights=weights)
+    model = fitted(method=criterion, C=C, weights=weights)
     Ks = plain_stack(np.vstack([X, X_new]))
     n, N = Ks.shape[1], len(y)
     K = model.kernel_
@@ -87,7 +88,7 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
 def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
     y = split()[1]
     with solved_by(who):
-        model = fitted(weights="free", C=0.7)
+        model = fitted(weight_set="free", C=0.7)
     N = len(y)
     svc = SVC(C=0.7, kernel="precomputed", tol=1e-8).fit(model.kernel_[:N, :N], y)
     np.testing.assert_allclose(
@@ -97,7 +98,7 @@ def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
 
 def test_weights_of_any_sign_reach_further_than_nonnegative_ones():
     free, nonnegative = (
-        fitted(seed=3, weights=weights, criterion="soft2") for weights in ("free", "nonnegative")
+        fitted(seed=3, weights=weights, method="soft2") for weights in ("free", "nonnegative")
     )
     assert free.objective_ < nonnegative.objective_ * (1.0 - 1e-4)
     assert free.kernel_weights_.min() < -1e-3 and nonnegative.kernel_weights_.min() >= 0.0
@@ -111,7 +112,7 @@ def test_the_inductive_classifier_has_the_same_optimum(loss, C):
     X, y, X_new, _ = split()
     views = [replace(view, normalize="diagonal") for view in KERNELS]
     criterion = "hard" if np.inf == C else {"hinge": "soft1", "squared_hinge": "soft2"}[loss]
-    transductive = fitted(views, criterion=criterion, C=1.0 if np.inf == C else C, tol=1e-10)
+    transductive = fitted(views, method=criterion, C=1.0 if np.inf == C else C, tol=1e-10)
     factor = 4.0 if C == "learn" else 3.0
     inductive = MKLClassifier(views, loss=loss, C=C if isinstance(C, str) else factor * C, tol=1e-9).fit(X, y)
     assert transductive.objective_ == pytest.approx(2.0 / factor * inductive.objective_, rel=1e-7)
@@ -124,7 +125,7 @@ def test_the_inductive_classifier_has_the_same_optimum(loss, C):
 
 
 def test_only_the_product_of_C_and_trace_matters():
-    one, two = fitted(weights="free", C=0.4, trace=200.0), fitted(weights="free", C=4.0, trace=20.0)
+    one, two = fitted(weight_set="free", C=0.4, trace=200.0), fitted(weight_set="free", C=4.0, trace=20.0)
     np.testing.assert_allclose(one.kernel_weights_, 10.0 * two.kernel_weights_, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(one.transduction_scores_, two.transduction_scores_, atol=1e-5)
     assert one.objective_ == pytest.approx(two.objective_ / 10.0, rel=1e-7)
@@ -132,10 +133,10 @@ def test_only_the_product_of_C_and_trace_matters():
 
 def test_three_classes_have_a_matrix_each():
     X, y = make_three(60)
-    model = TransductiveMKLClassifier(KERNELS, weights="free", criterion="soft2").fit(X[:40], y[:40], X[40:])
+    model = TransductiveMKLClassifier(KERNELS, weight_set="free", method="soft2").fit(X[:40], y[:40], X[40:])
     assert model.kernel_.shape == (3, 60, 60) and model.transduction_scores_.shape == (20, 3)
     for k, label in enumerate(model.classes_):
-        binary = TransductiveMKLClassifier(KERNELS, weights="free", criterion="soft2")
+        binary = TransductiveMKLClassifier(KERNELS, weight_set="free", method="soft2")
         binary.fit(X[:40], np.where(y[:40] == label, 1, -1), X[40:])
         np.testing.assert_allclose(model.kernel_[k], binary.kernel_, atol=1e-9)
         np.testing.assert_allclose(model.transduction_scores_[:, k], binary.transduction_scores_, atol=1e-9)
@@ -158,7 +159,7 @@ def test_dependent_kernels_are_named(weights):
 def test_the_identity_beside_a_learned_C_is_named():
     X, y, X_new, _ = split()
     stack = stack_kernels([*plain_stack(np.vstack([X, X_new])), np.eye(70)])
-    model = TransductiveMKLClassifier("precomputed", criterion="soft2", C="learn")
+    model = TransductiveMKLClassifier("precomputed", method="soft2", C="learn")
     with pytest.warns(UserWarning, match=r"kernels kernel-3, the identity .* are linearly dependent"):
         model.fit(stack[:45], y, stack[45:])
 
@@ -169,7 +170,7 @@ def test_tables_frames_sparse_and_stacks_are_the_same(weights):
     X, y, X_new, _ = split()
 
     def scores(kernels, first, second):
-        model = TransductiveMKLClassifier(kernels, weights=weights, n_components=15).fit(first, y, second)
+        model = TransductiveMKLClassifier(kernels, weight_set=weights, n_components=15).fit(first, y, second)
         return model.transduction_scores_
 
     expected = scores(KERNELS, X, X_new)
@@ -186,7 +187,7 @@ def test_free_weights_pass_the_check_of_positive_semidefiniteness():
     """Three labelled points, kernels with eigenvalues down to rounding: small directions count too."""
     X = np.array([-0.05039, -0.19588, -0.03384, 0.10848, -0.09371, 0.09884, -0.04282, -0.0587])[:, None]
     for who in BOTH:
-        model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weights="free", C=100.0)
+        model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weight_set="free", C=100.0)
         with warnings.catch_warnings(), solved_by(who):
             warnings.simplefilter("ignore")  # Clarabel stays just above the default tolerance
             K = model.fit(X[:3], [0, 1, 1], X[3:]).kernel_
@@ -210,14 +211,14 @@ def test_a_pipeline_transforms_the_unlabelled_points_too():
 # ---------------------------------------------------------------------- other points
 @pytest.mark.parametrize(("kernels", "weights"), [(KERNELS, "nonnegative"), (KERNELS[1:2], "free")])
 def test_weights_that_are_nonnegative_predict_exactly_and_without_a_warning(kernels, weights):
-    X_new, model = split()[2], fitted(kernels, weights=weights, criterion="soft2")
+    X_new, model = split()[2], fitted(kernels, weights=weights, method="soft2")
     np.testing.assert_allclose(model.decision_function(X_new), model.transduction_scores_, atol=1e-10)
     np.testing.assert_array_equal(model.predict(X_new), model.transduction_)
 
 
 @pytest.mark.parametrize("weights", ["free", "spectral"])
 def test_the_extension_is_exact_on_the_points_of_fit_and_warns(weights):
-    model = fitted(seed=3, weights=weights, criterion="soft2", n_components=12)
+    model = fitted(seed=3, weights=weights, method="soft2", n_components=12)
     with pytest.warns(UserWarning, match="smallest"):
         scores = model.decision_function(split(seed=3)[2])
     np.testing.assert_allclose(scores, model.transduction_scores_, atol=1e-7)
@@ -225,7 +226,7 @@ def test_the_extension_is_exact_on_the_points_of_fit_and_warns(weights):
 
 def test_the_warning_names_the_smallest_eigenvalue_with_a_new_point():
     X, _, X_new, _ = split(seed=3)
-    model = fitted(seed=3, weights="free", criterion="soft2")
+    model = fitted(seed=3, weight_set="free", method="soft2")
     other = np.random.default_rng(5).normal(size=(4, 4)) * 3.0
     lowest = np.inf
     for x in other:
@@ -242,7 +243,7 @@ def test_the_warning_names_the_smallest_eigenvalue_with_a_new_point():
 def test_precomputed_rows_at_prediction_carry_all_columns():
     X, y, X_new, _ = split(seed=3)
     stack = stack_kernels(list(plain_stack(np.vstack([X, X_new]))))
-    model = TransductiveMKLClassifier("precomputed", weights="free").fit(stack[:45], y, stack[45:])
+    model = TransductiveMKLClassifier("precomputed", weight_set="free").fit(stack[:45], y, stack[45:])
     with pytest.warns(UserWarning, match="points of fit is"):
         scores = model.decision_function(stack[45:])
     np.testing.assert_allclose(scores, model.transduction_scores_, atol=1e-8)
@@ -270,7 +271,7 @@ def test_a_report_can_be_made(weights):
 def test_a_learned_C_that_leaves_nothing_for_the_kernels():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
-    model = TransductiveMKLClassifier(raw([Linear(), Polynomial(degree=2)]), criterion="soft2", C="learn")
+    model = TransductiveMKLClassifier(raw([Linear(), Polynomial(degree=2)]), method="soft2", C="learn")
     with pytest.warns(UserWarning, match=r"no kernel has a weight.*fixed C") as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
@@ -280,11 +281,11 @@ def test_a_learned_C_that_leaves_nothing_for_the_kernels():
 
 # ---------------------------------------------------------------------- what it refuses
 def test_inseparable_classes():
-    with refuses("needs separable classes", "'yes' from 'no'", 'criterion="soft1" or "soft2"'):
-        fitted(raw([Linear()]), criterion="hard")
+    with refuses("needs separable classes", "'yes' from 'no'", 'method="soft1" or "soft2"'):
+        fitted(raw([Linear()]), method="hard")
     X, y = make_three(60)
     with refuses("needs separable classes", "from the rest"):
-        TransductiveMKLClassifier(raw([Linear()]), criterion="hard").fit(X, y)
+        TransductiveMKLClassifier(raw([Linear()]), method="hard").fit(X, y)
 
 
 def test_a_large_kernel_is_looked_at_whole():
@@ -302,11 +303,11 @@ def test_weights_of_any_sign_that_would_not_fit_in_memory(monkeypatch):
     stack = 3 * 70 * 70 * 8
     module = "multikernel.transductive.classifier.available_memory"
     monkeypatch.setattr(module, lambda: 5 * stack - 1)
-    with refuses('weights="free" on 70 points and 3 kernels needs', "fewer unlabelled points"):
-        fitted(weights="free")
+    with refuses('weight_set="free" on 70 points and 3 kernels needs', "fewer unlabelled points"):
+        fitted(weight_set="free")
     fitted()
     monkeypatch.setattr(module, lambda: 5 * stack)
-    fitted(weights="free")
+    fitted(weight_set="free")
 
 
 def test_labels_of_the_unlabelled_points():
@@ -321,8 +322,8 @@ def test_points_that_do_not_fit_together():
     X, y, X_new, _ = split()
     with refuses("X_unlabeled does not go with X", "3 features", "4 features"):
         TransductiveMKLClassifier(KERNELS).fit(X, y, X_new[:, :3])
-    with refuses('weights="free" needs', "X_unlabeled"):
-        TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new[:0])
+    with refuses('weight_set="free" needs', "X_unlabeled"):
+        TransductiveMKLClassifier(KERNELS, weight_set="free").fit(X, y, X_new[:0])
     assert TransductiveMKLClassifier(KERNELS).fit(X, y, X_new[:0]).transduction_.shape == (0,)
     with refuses("both DataFrames or both arrays", "ndarray", error=TypeError):
         TransductiveMKLClassifier(KERNELS).fit(pd.DataFrame(X, columns=list("abcd")), y, X_new)
@@ -335,9 +336,9 @@ def test_points_that_do_not_fit_together():
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
-        ({"C": "learn"}, ('C="learn" needs criterion="soft2"', "soft1")),
-        ({"C": "auto", "criterion": "soft2"}, ("C must be a positive number", "auto")),
-        ({"C": np.inf}, ("C must be finite", 'criterion="hard"')),
+        ({"C": "learn"}, ('C="learn" needs method="soft2"', "soft1")),
+        ({"C": "auto", "method": "soft2"}, ("C must be a positive number", "auto")),
+        ({"C": np.inf}, ("C must be finite", 'method="hard"')),
         ({"trace": 1e300}, ("trace must lie between",)),
         ({"trace": np.inf}, ("trace must be finite",)),
     ],
@@ -360,7 +361,7 @@ def test_unlabelled_points_marked_by_a_label():
     labels = np.where(y == "yes", 1, 0)
     labels[40:] = -1
     with pytest.warns(UserWarning, match="label -1 is taken for a class.*X_unlabeled"):
-        TransductiveMKLClassifier(KERNELS, criterion="soft2").fit(X, labels)
+        TransductiveMKLClassifier(KERNELS, method="soft2").fit(X, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TransductiveMKLClassifier(KERNELS).fit(X, np.where(y == "yes", 1, -1))
@@ -370,7 +371,7 @@ def test_unlabelled_points_marked_by_a_label():
 def test_two_equal_points_of_both_classes(who):
     """No function tells them apart: each costs C, and ω = 2 · 2C, whatever the kernel."""
     X = np.array([-0.42347, -0.42347, 0.30793, 0.02067, -0.35628, -0.46641, -0.42347])[:, None]
-    model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weights="free", C=100.0, trace=1.0)
+    model = TransductiveMKLClassifier(raw([Linear(), Gaussian()]), weight_set="free", C=100.0, trace=1.0)
     with solved_by(who):
         assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
 
@@ -378,7 +379,7 @@ def test_two_equal_points_of_both_classes(who):
 def test_the_gap_of_the_alignment_counts():
     Ks, y = random_problem(1)
     stack = np.moveaxis(Ks, 0, 2)
-    model = TransductiveMKLClassifier("precomputed", criterion="alignment", weights="free", max_iter=9)
+    model = TransductiveMKLClassifier("precomputed", method="alignment", weight_set="free", max_iter=9)
     with pytest.warns(UserWarning, match="did not reach tol"):
         model.fit(stack[: y.size], y, stack[y.size :])
     alone = learn_alignment(Ks, y, "free", max_iter=9)

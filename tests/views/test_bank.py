@@ -254,7 +254,7 @@ def test_indefinite_kernels_are_repaired_on_request(psd):
     lowest = np.linalg.eigvalsh(similarities)[0]
     assert lowest < -0.1
     with pytest.raises(
-        ValueError, match=f"kernel 'tanh' has smallest eigenvalue {lowest:.3g}. Repair it with psd="
+        ValueError, match=f"kernel 'tanh' has smallest eigenvalue {lowest:.3g}. Repair it with KernelBank"
     ):
         KernelBank(kernels).fit_stack(X)
     bank = KernelBank(kernels, psd=psd)

@@ -123,8 +123,8 @@ test_bad_stacks_are_named = refused(
     (np.ones((2, 2, 2, 2)), r"got shape \(2, 2, 2, 2\)"),
     (np.ones((2, 2, 0)), "must hold at least one kernel"),
     (np.ones((0, 0, 2)), "n >= 1"),
-    (_spoiled(1, (3, 4), np.nan), r"kernel 'kernel-1' holds NaN at \(3, 4\)"),
-    (_spoiled(2, (3, 4), 0.99), r"kernel 'kernel-2' differs from its transpose by .* at \(3, 4\)"),
+    (_spoiled(1, (3, 4), np.nan), r"kernel 'wide' holds NaN at \(3, 4\)"),
+    (_spoiled(2, (3, 4), 0.99), r"kernel 'slim' differs from its transpose by .* at \(3, 4\)"),
     (stack_kernels([np.eye(3), np.zeros((3, 3))]), "kernel 'kernel-1' is all zero on the training rows"),
     (stack_kernels([np.ones((3, 3)), np.eye(3)]), "kernel 'kernel-0' is constant on the training rows"),
     ([["a"]], "must be a numeric array"),
@@ -157,7 +157,7 @@ def test_combination_is_the_weighted_sum(form):
     np.testing.assert_allclose(combine_kernels(form(), weights), expected, rtol=1e-14)
 
 
-FITTED = PrecomputedBank().fit(stack_kernels(GRAMS))
+FITTED = PrecomputedBank().fit(GRAMS)
 BROKEN = stack_kernels(TESTS)
 BROKEN[2, 5, 1] = np.nan
 SHAPE = r"must have shape \(n_test, n_train=40, n_kernels=3\); got shape"
@@ -168,10 +168,12 @@ test_mistakes_are_named = refused(
     (lambda: FITTED.iter_kernels(stack_kernels(TESTS)[:, :39]), SHAPE),
     (lambda: FITTED.iter_kernels(TESTS[0]), SHAPE),
     (lambda: FITTED.iter_kernels(stack_kernels(TESTS)[:0]), "at least one sample"),
-    (lambda: FITTED.transform(BROKEN), r"kernel 'kernel-1' holds NaN at \(2, 5\)"),
+    (lambda: FITTED.transform(BROKEN), r"kernel 'wide' holds NaN at \(2, 5\)"),
     (lambda: PrecomputedBank().transform(BROKEN), "this PrecomputedBank is not fitted yet"),
-    (lambda: PrecomputedBank(["a", "b"]).fit(stack_kernels(GRAMS)), "the 3 kernels; got 2"),
+    (lambda: PrecomputedBank(["a", "b"]).fit(np.asarray(stack_kernels(GRAMS))), "the 3 kernels; got 2"),
     (lambda: PrecomputedBank(list("aba")).fit(stack_kernels(GRAMS)), "'a' occurs 2 times"),
+    (lambda: PrecomputedBank(["wide", 2]).fit(GRAMS), TypeError, "must be a non-empty string; got 2"),
+    (lambda: PrecomputedBank(["wide", "flat"]).fit(GRAMS), r"'slim'\], without \['flat'\]"),
     (lambda: make_bank("auto", gram="disk"), "gram must be one of 'dense', .*; got 'disk'"),
     (lambda: make_bank(KernelBank("precomputed", psd=None)), "psd must be one of"),
     (lambda: make_bank("rfb"), "kernels must be one of 'auto', 'precomputed'.* got 'rfb'"),

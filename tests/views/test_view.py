@@ -146,3 +146,15 @@ test_what_names_no_columns_is_refused_with_a_remedy = refused(
     ([0, "feature-0"], "must differ"),
     by=per_feature,
 )
+
+
+def test_short_views_read_back_and_long_ones_are_abbreviated():
+    short = View("shape", Gaussian(gamma=0.5), columns=["width", "height"])
+    assert eval(repr(short)) == short
+    genes = [f"gene{k}" for k in range(500)]
+    long = View("mrna", Gaussian(), columns=genes)
+    assert repr(long) == (
+        "View(name='mrna', kernel=Gaussian(gamma='median'), "
+        "columns=<500: 'gene0', 'gene1', 'gene2', ..., 'gene499'>)"
+    )
+    assert long.columns == genes

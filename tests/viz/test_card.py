@@ -1,18 +1,24 @@
 """Fitted models in a notebook: scikit-learn's diagram, and what was learned below it."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-import multikernel
-from multikernel import KernelKNNClassifier, MKLClassifier
+from multikernel import MKLClassifier
 from multikernel.rules import EasyMKL, MeanRule
-from multikernel.viz.card import fitted_html, html_inner, mimebundle
+from multikernel.spectral import KernelKNNClassifier
+from multikernel.views import as_views
+from multikernel.viz.card import fitted_html, html_inner, mimebundle, params_html
 from tests.mkl.data import VIEWS, make_binary
+from tests.public import public_estimators
 
 HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]
 
@@ -20,7 +26,7 @@ HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]
 @pytest.fixture(scope="module")
 def model():
     X, y = make_binary()
-    views = [(name, *view[1:]) for name, view in zip(HOSTILE, VIEWS, strict=True)]
+    views = [replace(view, name=name) for name, view in zip(HOSTILE, as_views(VIEWS), strict=True)]
     return MKLClassifier(views).fit(X, y)
 
 
@@ -88,11 +94,25 @@ def test_shown_twice_no_id_clashes(model):
 
 
 def test_every_public_estimator_and_learner_has_it():
-    public = [getattr(multikernel, name) for name in multikernel.__all__]
-    estimators = [each for each in public if isinstance(each, type) and hasattr(each, "fit")]
-    without = {each.__name__ for each in estimators if each._repr_html_inner is not html_inner}
-    assert without == {"KernelBank"}  # which learns nothing
-    assert EasyMKL._repr_html_inner is html_inner
+    for each in (*public_estimators(), EasyMKL):
+        assert each._repr_html_inner is html_inner and each._repr_mimebundle_ is mimebundle
+        assert each._get_params_html is params_html
+
+
+@pytest.mark.parametrize("wrap", [make_pipeline, lambda model: make_pipeline(StandardScaler(), model)])
+def test_in_a_pipeline_what_was_learned_is_in_the_box_of_the_model(model, wrap):
+    own, pipe = fitted_html(model), wrap(model)
+    for page in (pipe._repr_html_(), pipe._repr_mimebundle_()["text/html"]):
+        assert page.count(own) == 1
+        assert page.rindex("sk-estimator", 0, page.index(own)) > page.index("sk-top-container")
+    assert model._repr_html_().count(own) == 1  # and below its own diagram, once
+    assert "multikernel-fitted" not in wrap(clone(model))._repr_html_()
+
+
+def test_in_a_search_it_is_that_of_the_best_model():
+    X, y = make_binary()
+    search = GridSearchCV(MKLClassifier(VIEWS), {"C": [1.0]}, cv=2).fit(X, y)
+    assert search._repr_html_().count(fitted_html(search.best_estimator_)) == 1
 
 
 # ---------------------------------------------------------------------- what it says

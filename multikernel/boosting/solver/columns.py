@@ -34,21 +34,21 @@ class Columns:
 
     Examples
     --------
-    >>> columns = Columns(np.array([[[2.0, 0.0], [0.0, 4.0]]]), normalise=True)
+    >>> columns = Columns(np.array([[[2.0, 0.0], [0.0, 4.0]]]), normalize=True)
     >>> columns.take(np.array([1])).ravel().round(6).tolist()
     [0.0, 1.414214]
     >>> columns.prices(np.array([1.0, -1.0])).round(6).tolist()
     [1.414214, -1.414214]
     """
 
-    def __init__(self, Ks: Array, normalise: bool) -> None:
+    def __init__(self, Ks: Array, normalize: bool) -> None:
         self.Ks, self.n = Ks, Ks.shape[1]
         sizes = np.array([_root_mean_squares(K) for K in Ks])
         used = sizes > _NOISE * sizes.max(axis=1, keepdims=True)
         largest = float(sizes.max())
-        self.unit = 1.0 if normalise or not largest > 0.0 else largest
+        self.unit = 1.0 if normalize or not largest > 0.0 else largest
         self._factors = np.zeros(sizes.size)
-        self._factors[used.ravel()] = 1.0 / (sizes[used] if normalise else self.unit)
+        self._factors[used.ravel()] = 1.0 / (sizes[used] if normalize else self.unit)
         self.sizes = sizes.ravel()
 
     def prices(self, beta: Array) -> Array:
@@ -134,7 +134,7 @@ def boost_columns(
     Examples
     --------
     >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> columns, y = Columns(K[None], normalise=True), np.array([1.0, 1.0, -1.0])
+    >>> columns, y = Columns(K[None], normalize=True), np.array([1.0, 1.0, -1.0])
     >>> found = boost_columns(columns, y, np.full(3, 1e6), max_columns=1, options=Options())
     >>> found.numbers.tolist(), round(found.intercept, 3)
     ([2], 1.0)

@@ -56,7 +56,7 @@ def generate_columns(
     --------
     >>> from multikernel.core.svm.losses import Hinge
     >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> columns = Columns(np.outer(x, x)[None], normalise=False)
+    >>> columns = Columns(np.outer(x, x)[None], normalize=False)
     >>> found = generate_columns(columns, Hinge(y, 10.0), "l1", options=Options())
     >>> found.numbers.size, round(found.objective, 6), str(found.status)
     (1, 0.5, 'optimal')

@@ -4,11 +4,11 @@ The stack Ks (m, n, n) may be float32 or memory-mapped; it is read one kernel at
 
 **Weighted sum** (:class:`WeightedStack`), its adjoint, and the rows of it that have been formed so far:
 
-    K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
+    K(μ) = Σ_m (f_m + μ_m) c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
 
-``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). A diagonal matrix (the identity, where samples
-have no weights) may count as one more kernel, the last, without being stored: learning its weight learns C
-of the 2-norm soft margin.
+``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²), ``f`` fixed parts of the weights, 0 by default. A
+diagonal matrix (the identity, where samples have no weights) may count as one more kernel, the last,
+without being stored: learning its weight learns C of the 2-norm soft margin.
 
 **Locally combined kernel** (:class:`GatedStack`) and its adjoint:
 
@@ -110,15 +110,24 @@ def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
     return scales
 
 
-def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
-    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused."""
-    scales = variances(Ks)
+def variance_scales(Ks: Array, names: Sequence[str], weights: Array | None = None) -> Array:
+    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused.
+
+    ``weights`` (n,): how many samples each counts as.
+    """
+    scales = variances(Ks) if weights is None else _weighted_variances(Ks, weights / weights.sum())
     flat = np.flatnonzero(~(scales > _CONSTANT * mean_diagonals(Ks)))
     if flat.size:
         raise ValueError(
             f"kernel {names[flat[0]]!r} is the same for all samples: it has no scale. Leave it out."
         )
     return scales
+
+
+def _weighted_variances(Ks: Array, shares: Array) -> Array:
+    """The mean squared distance from the mean in the feature space of each kernel (m,), shares of sum 1."""
+    squares = np.einsum("mii,i->m", Ks, shares, dtype=np.float64)
+    return np.array([square - shares @ (K @ shares) for square, K in zip(squares, Ks, strict=True)])
 
 
 # ---------------------------------------------------------------------- weighted sum
@@ -151,6 +160,8 @@ class WeightedStack:
         Where the rows of the sum are formed; memory of the stack's precision by default.
     diagonals : array (n_kernels, n), optional
         Those of ``Ks``, where they are known: to find them in a file takes as long as to read all of it.
+    floor : array, as long as ``scales``, optional
+        What each kernel weighs beyond the weights that are set; 0 by default.
 
     Attributes
     ----------
@@ -169,6 +180,7 @@ class WeightedStack:
         identity: Array | None = None,
         combined: Array | None = None,
         diagonals: Array | None = None,
+        floor: Array | None = None,
     ) -> None:
         self.Ks = read_only(Ks)
         self.on_disk = is_on_disk(Ks)
@@ -176,6 +188,7 @@ class WeightedStack:
         self.n_kernels = self.n_stored + int(identity is not None)
         self.identity = identity
         self.scales = np.asarray(scales, float)
+        self.floor = floor
         self._shift = shift
         diagonals = stack_diagonals(Ks) if diagonals is None else diagonals
         self._diagonals = diagonals * self.scales[: self.n_stored, None]
@@ -188,11 +201,13 @@ class WeightedStack:
 
     @property
     def mean_diagonals(self) -> Array:
-        """The mean diagonal of each stored kernel, scaled."""
-        return np.asarray(self._diagonals.mean(axis=1, dtype=float))
+        """The mean diagonal of each stored kernel, scaled, with that of the fixed part of the sum."""
+        means = np.asarray(self._diagonals.mean(axis=1, dtype=float))
+        return means if self.floor is None else means + float(self.floor[: self.n_stored] @ means)
 
     def set_weights(self, mu: Array) -> None:
         """Change the weights; every row of the sum has to be formed again."""
+        mu = mu if self.floor is None else self.floor + mu
         self.weights = mu
         self.effective = mu[: self.n_stored] * self.scales[: self.n_stored]
         self.active = np.flatnonzero(self.effective)

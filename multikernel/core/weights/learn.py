@@ -9,7 +9,7 @@ import numpy as np
 from ..._numba import compile_first
 from ..._typing import Array
 from ..optim.loop import Options, Status, power_of_two
-from ..optim.weight_sets import LpBall
+from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.sums import WeightedStack, stack_diagonals
 from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
@@ -28,6 +28,7 @@ def learn_weights(
     norm: float = 1.0,
     costs: Array | None = None,
     learn_ridge: bool = False,
+    floor: Array | None = None,
     options: Options | None = None,
     start: SolveResult | None = None,
 ) -> SolveResult:
@@ -46,6 +47,11 @@ def learn_weights(
     learn_ridge : bool
         With :class:`HardMargin`: the identity is one more kernel of cost 1, so that C of the squared hinge is
         learned (C = 1/ridge).
+    floor : array (n_kernels,), optional
+        Lower bounds l ≥ 0 of d_m² μ_m, which is at most 1, with ‖l‖_p < 1. The weights are then
+        d_m² μ_m = l_m + (1 − ‖l‖_p) ν_m with ν in the weight set; for p = 1 that is the set of all weights
+        with Σ_m d_m² μ_m ≤ 1 above the bounds. All bounds are certified by the gap of this problem. With an
+        infinite norm every weight is 1, and no bound counts.
     options : Options, optional
     start : SolveResult, optional
         Where to start: the result for the same losses on nearby kernels, or with other costs or another norm.
@@ -76,18 +82,39 @@ def learn_weights(
         kernel_scale = power_of_two(largest)
         target_scale = _target_scale(losses, kernel_scale)
         scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
-        scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
+        fixed, left = _fixed_part(floor, norm, len(Ks) + learn_ridge)
+        scales = left / (kernel_costs * kernel_costs * kernel_scale)
         if learn_ridge:
-            scales = np.append(scales, 1.0 / kernel_scale)
+            scales = np.append(scales, left / kernel_scale)
         warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
+        if warm is not None and fixed is not None:
+            warm = warm._replace(weights=_above(warm.weights[: fixed.size] / left - fixed))
         identity = scaled[0].identity if learn_ridge else None
-        stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals)
+        stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
         learner = _prepare(stack, scaled, LpBall(norm), options or Options(), warm)
         if learner is None:
             return _inseparable(Ks, losses)
         learner.units = (target_scale / kernel_scale, target_scale)
         status = learner.run()
-        return _result(learner, status, kernel_costs, learn_ridge)
+        return _result(learner, status, kernel_costs, learn_ridge, left)
+
+
+def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
+    """The floor in units of what is left of the budget, and that; the identity, the last, has none."""
+    if floor is None or np.isinf(norm) or not floor.any():
+        return None, 1.0
+    left = 1.0 - norm_and_slope(floor, norm)[0]
+    if not left > 0.0:
+        raise ValueError(f"floor must have a norm below 1; got {floor.tolist()} for norm={norm:g}.")
+    fixed = np.zeros(n_kernels)
+    fixed[: floor.size] = floor / left
+    return fixed, left
+
+
+def _above(weights: Array) -> Array:
+    """What is above the floor; equal weights where nothing is."""
+    above = np.maximum(weights, 0.0)
+    return above if above.any() else np.ones(weights.size)
 
 
 def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
@@ -199,21 +226,24 @@ def _start_coarse(learner: OuterLoop, hard: bool) -> None:
     part = [machine.loss.restrict(rows, n / rows.size) for machine in learner.machines]
     rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
     identity = None if learner.stack.identity is None else part[0].identity
-    small = WeightedStack(learner.stack.subset(rows), learner.stack.scales, part[0].shift, identity)
+    stack = learner.stack
+    small = WeightedStack(stack.subset(rows), stack.scales, part[0].shift, identity, floor=stack.floor)
     child = _prepare(small, part, learner.weight_set, rough)
     if child is None or child.run() != Status.OPTIMAL:
         return
     learner.mu = child.mu
     if learner.weight_set.p == 1.0:
         learner.working = (child.mu > 0) | (child.q >= (1.0 - WORKING_MARGIN) * child.q.max())
-        if learner.stack.identity is not None:
+        if stack.identity is not None:
             learner.working[-1] = True
+        if stack.floor is not None:
+            learner.working |= stack.floor > 0.0
     if hard:  # a corner may separate the part and not the whole: stay where all the kernels have weight
         learner.mu = 0.9 * child.mu + 0.1 * learner.weight_set.center(child.mu.size)
         learner.working[:] = True
 
 
-def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool) -> SolveResult:
+def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool, left: float) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
     dual_scale, target_scale = learner.units
     values = [machine.values() for machine in learner.machines]
@@ -221,8 +251,8 @@ def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool) -> So
     if np.isfinite(learner.gap):  # what is returned has bounds of its own, not the best that were seen
         learner.record.history[-1] |= learner.bounds(learner.upper, learner.lower)
     return SolveResult(
-        weights=learner.mu[: costs.size] / (costs * costs),
-        ridge=float(learner.mu[-1]) if ridge else 0.0,
+        weights=left * learner.stack.weights[: costs.size] / (costs * costs),
+        ridge=left * float(learner.stack.weights[-1]) if ridge else 0.0,
         duals=duals,
         intercepts=np.concatenate([machine.intercepts for machine in learner.machines]) * target_scale,
         objective=learner.in_units(sum(v.dual for v in values)),

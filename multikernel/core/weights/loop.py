@@ -1,6 +1,6 @@
 """Learning kernel weights: one outer loop for every loss, weight set and number of tasks.
 
-    min_{μ in M}  Σ_t J_t(μ),   J_t(μ) = max_β  y_t'β − ε‖β‖₁ − ½ β'(Σ_m μ_m K_m + diag(shift))β
+    min_{μ in M}  Σ_t J_t(μ),   J_t(μ) = max_β  y_t'β − ε‖β‖₁ − ½ β'(Σ_m (f_m + μ_m) K_m + diag(shift))β
 
 Each iteration solves the machines at the current weights (only as far as the outer loop can use), computes
 q_m = Σ_t β_t'K_mβ_t, and takes a Newton step in μ; the dual variables are moved along with it, so that the
@@ -10,13 +10,16 @@ active kernels for a few per cent of the cost.
 
 The loop stops when the relative duality gap of the weights and duals that it returns is at most ``tol``.
 
+f ≥ 0 is the floor of the stack, 0 by default: fixed parts of the weights of kernels that must not be left
+out. They are always in the working set, and Σ_m f_m q_m is part of the constant of each plane below.
+
 **Certificate** (:class:`Iterate`): the present weights and duals of all the tasks, with their values, bounds
 and gap. The gap is relative: (upper − lower) / |upper|. The one-class value may be 0, where there is nothing
 to be relative to: its |upper| counts as at least :meth:`.losses.Loss.least_size`.
 
 At any (μ, β), the primal value P(μ, β) is an upper bound of the optimum, and
-Σ reward − ½ support(q) − ½ Σ shift β² a lower one (minimum over μ of the plane that β gives). Bounds are
-estimated from an adjoint F of a nearby β where that is enough, because exact ones cost a read of the stack.
+Σ reward − ½ support(q) − ½ f'q − ½ Σ shift β² a lower one (minimum over μ of the plane that β gives). Bounds
+are estimated from an adjoint F of a nearby β where that is enough: exact ones cost a read of the stack.
 
 **Cutting planes** are the safeguards where the optimal value is not smooth. Every feasible β of a machine
 gives a plane below its optimal value: J(μ) ≥ S − ½ μ'q. Two uses, both rare: a *null step* refines a Newton
@@ -221,9 +224,13 @@ class Iterate:
         return relative_gap(upper, lower, self.least_size)
 
     def _plane(self) -> tuple[float, float, float]:
-        """The plane that the duals give: reward, Σ shift β² (the loss's own shift), largest scaling."""
+        """The plane that the duals give: reward, Σ shift β² (the loss's own shift) + f'q, largest scaling."""
         terms = [machine.terms(machine.loss.shift) for machine in self.machines]
-        return sum(t.reward for t in terms), sum(t.shifted for t in terms), min(t.room for t in terms)
+        shifted = sum(t.shifted for t in terms)
+        if self.stack.floor is not None:
+            kept = np.flatnonzero(self.stack.floor)
+            shifted += float(self.stack.floor[kept] @ self.q[kept])
+        return sum(t.reward for t in terms), shifted, min(t.room for t in terms)
 
     def _lower(self, q: Array) -> float:
         """The plane's least value over the weight set, at the best scaling of β."""
@@ -429,7 +436,7 @@ class OuterLoop(Iterate):
             "objective": self.in_units(float(upper)),
             "lower_bound": self.in_units(float(lower)),
             "gap": max(float(self._relative(upper, lower)), 0.0),  # rounding
-            "n_active": int(np.count_nonzero(self.mu)),
+            "n_active": int(np.count_nonzero(self.stack.weights)),
         }
 
     def _note(self) -> bool:

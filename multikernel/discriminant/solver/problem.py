@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..._typing import Array
-from ..._validation import check_choice, check_number
+from ..._validation import check_number
 from ...core.optim.loop import Options, Result, Status
 from ...core.scatter import CenteredStack, separation_columns
 
@@ -45,16 +45,6 @@ def check_reg(reg: Any) -> float | None:
             f"reg must be at most {LARGEST_REG:g}: beside it the kernel has trace 1; got {value:g}."
         )
     return value
-
-
-def check_formulation(formulation: Any) -> None:
-    """Refuse the approximation of the paper in words of its own."""
-    if isinstance(formulation, str) and formulation == "approximate":
-        raise ValueError(
-            'formulation="approximate" was removed: it is another problem, with a larger value and at no '
-            'lower cost. Use formulation="exact".'
-        )
-    check_choice("formulation", formulation, ("exact",))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ _TAIL = len(_MARK) + 64
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _RESTORE = "Copy it again from where it came, or save the model again"
 FORMAT = "multikernel model"
-FORMAT_VERSION = 3  # 1: classes by their modules in multikernel 0.1; 2: estimators had the storage of kernels
+# 1: classes by their modules in multikernel 0.1; 2: estimators had the storage of kernels; 3: parameters as
+# before the common vocabulary
+FORMAT_VERSION = 4
 _PACKAGES = ("multikernel", "scikit-learn", "numpy", "scipy", "pandas", "skops")
 _WATCHED = ("multikernel", "scikit-learn")  # a change of these may change what a model is
 

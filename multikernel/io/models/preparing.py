@@ -288,13 +288,16 @@ def _method(value: Any, path: str) -> Prepared:
 # --- what predictions do not need ---------------------------------------------------------------------------
 
 
+_OF_A_RUN = ("_skl_callbacks",)  # scikit-learn's callbacks, which follow fits in this process
+
+
 def slim(value: Any, state: dict[str, Any]) -> dict[str, Any]:
     """The attributes of an object that are saved: `state` itself, unmodified, where nothing is left out."""
     if isinstance(value, Rows | Network | NetworkKernel):
         return value.__getstate__()  # the rest is computed again where it is needed
     if isinstance(value, KernelRidge):
         return _without_gram(value, state)
-    spare = _spare(value)
+    spare = (*_spare(value), *_OF_A_RUN)
     if any(name in state for name in spare):
         state = {name: item for name, item in state.items() if name not in spare}
     if state.get("callback") is not None and type(value).__module__.startswith("multikernel."):

@@ -24,6 +24,7 @@ from .grammar import LABELS, is_written_out, name_in, nodes
 from .names import find
 from .names_0_1 import names_of_0_1
 from .preparing import StandIn, require
+from .renames import RENAMES
 
 State = dict[str, Any]
 
@@ -185,6 +186,7 @@ STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
         **{f"multikernel.{name}": _step(name, change) for name, change in _CHANGES.items()},
     },
     2: {f"multikernel.{name}": _step(name, change) for name, change in _STORAGE_CHANGES.items()},
+    3: {f"multikernel.{name}": _step(name, change) for name, change in RENAMES.items()},
 }
 
 

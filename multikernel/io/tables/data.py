@@ -15,20 +15,20 @@ _MOST = 100
 
 @dataclass(frozen=True, eq=False)
 class TableData:
-    """A table, or precomputed kernels, as read from a file.
+    """A table, several tables, or precomputed kernels, as read from files.
 
     Attributes
     ----------
-    X : DataFrame of shape (n, d), or ndarray of shape (n, n_train, n_kernels)
+    X : DataFrame of shape (n, d), MultiTable, or ndarray of shape (n, n_train, n_kernels)
         The features by name, without the target; or the kernels.
     y : ndarray of shape (n,) or (n, n_outputs), or None
         The target, where one was asked for.
     view_columns : dict of str to list of str
         The columns of each view, where the file names views: ``view_NAME`` arrays of an .npz file, or columns
         that are all called ``view:column``. Empty otherwise.
-    kind : {"table", "precomputed"}
+    kind : {"table", "tables", "precomputed"}
     name : str
-        The name of the file.
+        The name of the file; of several, their names.
     target : str or None
         The name of the target.
     kernel_names : list of str
@@ -39,6 +39,12 @@ class TableData:
         The line of each row in a text file.
     labels : ndarray of str, or None
         The target as it is written, where a number would not tell it: 001, TRUE.
+    ids : Index or None
+        The names of the samples, where a column of ids was named; they are the index of X, too.
+    categories : dict of str to list of str
+        The values of the columns that were replaced by columns of 0 and 1.
+    parts : dict of str to TableData
+        Of several tables, each by its name, with the samples of X.
     """
 
     X: Any
@@ -51,6 +57,9 @@ class TableData:
     notes: list[str] = field(default_factory=list)
     lines: np.ndarray | None = None
     labels: np.ndarray | None = None
+    ids: pd.Index | None = None
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    parts: dict[str, TableData] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -59,7 +68,9 @@ class TableData:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the features; none of precomputed kernels."""
+        """The names of the features, ``table:column`` of several tables; none of precomputed kernels."""
+        if self.kind == "tables":
+            return [f"{name}:{column}" for name, part in self.parts.items() for column in part.columns]
         return [] if self.kind == "precomputed" else [str(name) for name in self.X.columns]
 
     def target_as(self, task: str) -> np.ndarray | None:
@@ -71,7 +82,9 @@ class TableData:
         return self.y if self.labels is None else self.labels
 
     def place(self, row: int) -> str:
-        """Where a row, counted from 0, stands in the file."""
+        """Where a row, counted from 0, stands in the file; or which sample it is."""
+        if self.lines is None and self.ids is not None:
+            return f"sample {self.ids[row]!r}"
         return f"row {row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
 
 

@@ -6,11 +6,9 @@ a model says which data, views, method and parameters it came from, and how it e
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
-import re
 import signal
 import threading
 import time
@@ -31,7 +29,9 @@ from multikernel.core.store import Progress, Result, ResultStore, Work, run_work
 from multikernel.inspection.fingerprint import fingerprint
 from multikernel.inspection.runs import score_fold
 from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
+from multikernel.io.tables.several import Source
 from multikernel.views import View, as_views
+from multikernel.views.view import place_views
 
 OnStep = Callable[[dict[str, Any]], None]
 
@@ -49,7 +49,7 @@ _SCORINGS = {"classes": "accuracy", "values": "r2"}
 # A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
 _LARGE = 4.0
 # Raised when a stored score changes its meaning.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,28 +101,12 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_named(model, plan)
+        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
     seconds = time.perf_counter() - start
     if takes_callback(model):
         model.set_params(callback=None)
-    if plan.data.kernel_names:
-        _name_kernels(model, plan.data.kernel_names)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return Fitted(model, INTERRUPTED if stop.answered else DONE, seconds, list(told))
-
-
-def _fit_named(model: Any, plan: FitPlan) -> None:
-    """Fit; an error names a precomputed kernel as its file does, and not by its number."""
-    try:
-        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
-    except ValueError as error:
-        names = plan.data.kernel_names
-        told = (
-            re.sub(r"'kernel-(\d+)'", lambda found: repr(names[int(found[1])]), str(error)) if names else ""
-        )
-        if told and told != str(error):
-            raise ValueError(told) from error
-        raise
 
 
 def takes_callback(model: Any) -> bool:
@@ -173,13 +157,6 @@ def _callback(on_step: OnStep | None, stop: Stop) -> Callable[[dict[str, Any]], 
         return stop.asked
 
     return watch
-
-
-def _name_kernels(model: Any, names: list[str]) -> None:
-    """Precomputed kernels have numbers for names in an estimator; a file may know better ones."""
-    for owner in (model, getattr(model, "_bank", None)):
-        if len(getattr(owner, "view_names_", ())) == len(names):
-            owner.view_names_ = list(names)  # type: ignore[union-attr]
 
 
 # --- the regularisation, chosen by cross-validation ---------------------------------------------------------
@@ -332,6 +309,7 @@ def make_record(
     *,
     sha256: str,
     categories: Mapping[str, Sequence[str]] | None = None,
+    source: Source | None = None,
     tuning: Tuning | None = None,
     keep_na: bool = False,
 ) -> dict[str, Any]:
@@ -344,7 +322,9 @@ def make_record(
     sha256 : str
         Of the file of the data.
     categories : mapping, optional
-        The values of the columns that were encoded, from `find_categories`.
+        The values of the columns that were encoded, from `find_categories`; those of the data if not given.
+    source : Source, optional
+        Where several tables came from.
     tuning : Tuning, optional
     keep_na : bool, default=False
         As it was given to `read_table`.
@@ -356,24 +336,16 @@ def make_record(
         and ``memory`` (what stood for the kernels and what it needed, of models that say so), ``seconds``,
         ``notes``, ``warnings`` and ``versions``.
     """
-    data = plan.data
-    columns, views = list(data.columns), []
+    data, views = plan.data, []
     if data.kind != "precomputed":
-        columns, views = [str(name) for name in plan.X.columns], as_views(plan.kernels)
+        views = place_views(as_views(plan.kernels), plan.X)
+    about = _about_data(plan, views, data.categories if categories is None else categories)
+    about |= {"sha256": sha256, "keep_na": keep_na}
+    if data.kind == "tables":
+        about |= _about_tables(plan, views, source)
+        about["missing"] = str(getattr(fitted.model, "missing_", "error"))
     return {
-        "data": {
-            "file": data.name,
-            "sha256": sha256,
-            "kind": data.kind,
-            "n_samples": data.n_samples,
-            "target": data.target,
-            "columns": columns,
-            "kernels": list(data.kernel_names),
-            "one_hot": {column: list(values) for column, values in (categories or {}).items()},
-            "keep_na": keep_na,
-            "texts": text_columns(views, columns),
-            "gaps": columns if takes_gaps(plan.parameters) else gap_columns(views, columns),
-        },
+        "data": about,
         "task": plan.task,
         "method": plan.method.name,
         "model": type(fitted.model).__name__,
@@ -391,15 +363,51 @@ def make_record(
     }
 
 
-def file_sha256(path: str | Path) -> str:
-    """The checksum of a file.
+def _about_data(
+    plan: FitPlan, views: Sequence[View], categories: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """What new rows must be like: of one table, or of precomputed kernels."""
+    data = plan.data
+    columns = [str(name) for name in plan.X.columns] if data.kind == "table" else []
+    return {
+        "file": data.name,
+        "kind": data.kind,
+        "n_samples": data.n_samples,
+        "target": data.target,
+        "id": None if data.ids is None else data.ids.name,
+        "kernels": list(data.kernel_names),
+        **_about_columns(columns, views, categories, takes_gaps(plan.parameters)),
+    }
 
-    Parameters
-    ----------
-    path : path
-    """
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+
+def _about_columns(
+    columns: list[str], views: Sequence[View], categories: Mapping[str, Sequence[str]], any_gaps: bool
+) -> dict[str, Any]:
+    return {
+        "columns": columns,
+        "one_hot": {column: list(values) for column, values in categories.items()},
+        "texts": text_columns(views, columns),
+        "gaps": columns if any_gaps else gap_columns(views, columns),
+    }
+
+
+def _about_tables(plan: FitPlan, views: Sequence[View], source: Source | None) -> dict[str, Any]:
+    """What each of several tables must be like, and where the target was."""
+    any_gaps = takes_gaps(plan.parameters) or plan.X.has_gaps
+    tables = {}
+    for name, frame in plan.X.tables.items():
+        part, own = plan.data.parts[name], [view for view in views if view.table == name]
+        columns = [str(column) for column in frame.columns]
+        tables[name] = {"file": part.name, **_about_columns(columns, own, part.categories, any_gaps)}
+    if source is None:
+        return {"tables": tables}
+    holders = [name for name, part in plan.data.parts.items() if part.target is not None]
+    return {
+        "tables": tables,
+        "join": source.how,
+        "target_table": holders[0] if holders else None,
+        "target_file": None if source.target_file is None else source.target_file.name,
+    }
 
 
 def require_free(folder: str | Path, *, force: bool = False) -> None:
@@ -477,7 +485,9 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
         entry = {"name": view.name, "kernel": repr(view.kernel), "columns": view.columns}
         factors = {"approximation": view.approximation, "rank": view.rank}
         entry |= {"standardize": view.standardized, "normalize": view.normalization}
+        entry |= {} if view.table is None else {"table": view.table}
         entry |= {name: value for name, value in factors.items() if value is not None}
+        entry |= {"keep": view.keep} if view.keep else {}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described
 

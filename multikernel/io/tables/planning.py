@@ -18,6 +18,8 @@ from multikernel.kernels.expressions import parse_kernels
 from multikernel.registry import Method, get_method, list_methods
 from multikernel.rules.targets import Targets, as_targets
 from multikernel.views import View, as_views
+from multikernel.views.tables import MultiTable
+from multikernel.views.view import place_views
 
 _MANY_CLASSES = 20
 _WORDS: dict[str, Any] = {
@@ -37,7 +39,7 @@ class FitPlan:
     Attributes
     ----------
     data : TableData
-    X : DataFrame of the columns in use, or stack of kernels
+    X : DataFrame or MultiTable of the columns in use, or stack of kernels
     y : ndarray or None
     task : {"classes", "values", "nothing"}
     method : Method
@@ -107,9 +109,15 @@ def plan_fit(
         raise ValueError("callback is a function of Python, which cannot be set here.")
     notes: list[str] = []
     used, X = choose_kernels(data, views, kernels), data.X
-    if data.kind != "precomputed":
-        X, notes = _used_columns(data, as_views("auto") if used == "auto" else used, takes_gaps(given))
-    notes += doubts + _add_costs(given, views, chosen, found)
+    listed = [] if data.kind == "precomputed" else as_views(used)
+    if data.kind == "tables":
+        gaps = _choose_missing(data, chosen, found, given)
+        X, notes = _used_tables(data, listed, takes_gaps(given))
+        notes += gaps
+    elif data.kind == "table":
+        X, notes = _used_columns(data, listed, takes_gaps(given))
+    notes += [*(views.notes if views is not None else []), *doubts]
+    notes += _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
     if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
         raise ValueError(
@@ -175,6 +183,39 @@ def _used_columns(data: TableData, views: Sequence[View], any_gaps: bool) -> tup
     left = [column for column in data.columns if column not in set(used)]
     what = "column" if len(left) == 1 else "columns"
     return X, [f"no view reads {what} {some(left)} of {data.name}: left out."] if left else []
+
+
+def _used_tables(data: TableData, views: Sequence[View], any_gaps: bool) -> tuple[MultiTable, list[str]]:
+    """The tables that views read, with the columns in use of each."""
+    placed, notes = place_views(list(views), data.X), []
+    tables: dict[str, pd.DataFrame] = {}
+    for name, part in data.parts.items():
+        own = [view for view in placed if view.table == name]
+        if not own:
+            notes.append(f"no view reads table {name!r}: left out.")
+            continue
+        tables[name], more = _used_columns(part, own, any_gaps)
+        notes += more
+    X = MultiTable(tables, ids=data.ids)
+    X.counts = None if data.X.counts is None else data.X.counts.loc[list(tables)]
+    return X, notes
+
+
+def _choose_missing(data: TableData, method: Method, task: str, given: dict[str, Any]) -> list[str]:
+    """What is done with samples that lack a table, unless `given` says it; refused where a method cannot."""
+    if not data.X.has_gaps or "missing" in given:
+        return []
+    lacking = f"{int((~data.X.present.all(axis=1)).sum())} of {data.n_samples} samples lack"
+    if "missing" not in method.parameters(task):
+        raise ValueError(
+            f"{method.name} needs every table of a sample; {lacking} one. Leave them out (--join inner), or "
+            "choose a method that takes such samples, such as mkl."
+        )
+    given["missing"] = "renormalize"
+    return [
+        f"{lacking} a table: the views that they have are scaled to stand for all (missing=renormalize). "
+        "Choose otherwise by --set missing=mean, complete or absent."
+    ]
 
 
 def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:

@@ -13,8 +13,14 @@ import pandas as pd
 from multikernel.io.models.archive import write_whole
 from multikernel.io.tables.data import TableData, encode_columns, some
 from multikernel.io.tables.planning import require_usable
+from multikernel.io.tables.reading import column_names, read_table
+from multikernel.io.tables.several import Source, read_for_model, take_ids
 
-_KINDS = {"table": "a table", "precomputed": "precomputed kernels (K or kernel_NAME in an .npz file)"}
+_KINDS = {
+    "table": "a table",
+    "tables": "several tables (--table NAME=FILE)",
+    "precomputed": "precomputed kernels (K or kernel_NAME in an .npz file)",
+}
 _LACKS = {
     "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
     "decision_function": "has no scores.",
@@ -28,7 +34,8 @@ class Predictions:
     Attributes
     ----------
     frame : DataFrame
-        ``row`` (from 0), ``prediction``, and ``probability[class]`` and ``score[...]`` where asked for.
+        ``row`` (from 0), or the ids of the samples where they have any, ``prediction``, and
+        ``probability[class]`` and ``score[...]`` where asked for.
     notes : list of str
         What was not used.
     """
@@ -64,6 +71,8 @@ def predict_table(
         if wanted and not hasattr(model, method):
             raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
     columns: dict[str, Any] = {"row": np.arange(data.n_samples)}
+    if data.ids is not None:
+        columns = {_id_name(data.ids): data.ids.to_numpy()}
     columns |= _named("prediction", np.asarray(model.predict(X)), None)
     classes = getattr(model, "classes_", None)
     if proba:
@@ -91,9 +100,50 @@ def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, lis
         What was not used.
     """
     _require_record(record)
-    if data.kind != record["data"]["kind"]:
-        raise ValueError(f"{data.name} must hold {_KINDS[record['data']['kind']]}, as training had.")
+    require_kind(record, data.kind, data.name)
+    if data.kind == "tables":  # read for the model, table by table
+        return data.X, list(data.notes)
     return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
+
+
+def require_kind(record: Mapping[str, Any], kind: str, name: str) -> None:
+    """Refuse one table for a model of several, and the like."""
+    _require_record(record)
+    if kind != record["data"]["kind"]:
+        raise ValueError(f"{name} must hold {_KINDS[record['data']['kind']]}, as training had.")
+
+
+def read_new(source: Source, record: Mapping[str, Any]) -> TableData:
+    """Read samples for a model, as those of training were read.
+
+    Parameters
+    ----------
+    source : Source
+        Its ``id`` is that of training where it names none; with a ``target``, that is read too.
+    record : mapping
+        What `make_record` wrote beside the model.
+
+    Returns
+    -------
+    TableData
+    """
+    _require_record(record)
+    about = record["data"]
+    if source.file is None:
+        require_kind(record, "tables", source.name)
+        source = replace(source, keep_na=about.get("keep_na") is True, id=source.id or about.get("id"))
+
+        def prepare(name: str, part: TableData) -> TableData:
+            X, notes = _columns({"data": about["tables"][name]}, part)
+            return replace(part, X=X, notes=notes)
+
+        return read_for_model(source, about, prepare)
+    options, column = reading_options(record), source.id
+    if column is None and about.get("id") is not None and about["id"] in column_names(source.file):
+        column = about["id"]
+    if column is not None:
+        options["names"] = [*options["names"], column]
+    return take_ids(read_table(source.file, source.target, **options), column)
 
 
 def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,11 +191,28 @@ def _require_record(record: Mapping[str, Any]) -> None:
     texts = [data["columns"], data["kernels"], *data["one_hot"].values()] if sound else []  # type: ignore[index]
     texts += [data.get(key, []) for key in ("texts", "gaps")] if sound else []  # type: ignore[union-attr]
     sound = sound and all(isinstance(each, list) and all(isinstance(t, str) for t in each) for each in texts)
+    if sound and data["kind"] == "tables":  # type: ignore[index]
+        tables = data.get("tables")  # type: ignore[union-attr]
+        sound = isinstance(tables, Mapping) and bool(tables) and all(map(_is_table, tables.values()))
     if not sound or data["kind"] not in _KINDS:  # type: ignore[index]
         raise ValueError(
             "the record beside the model must say which columns it was trained on, as `multikernel fit` "
             "writes it. Fit the model again, or call predict of the loaded model yourself."
         )
+
+
+def _is_table(about: Any) -> bool:
+    """Whether something says what one of several tables is like."""
+    wanted = {"columns": list, "one_hot": dict, "texts": list, "gaps": list}
+    return isinstance(about, Mapping) and all(
+        isinstance(about.get(key), kind) for key, kind in wanted.items()
+    )
+
+
+def _id_name(ids: pd.Index) -> str:
+    """What the column of ids is called: as in the tables, unless predictions are called so."""
+    name = "sample" if ids.name is None else str(ids.name)
+    return "sample_id" if name == "prediction" else name
 
 
 def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel.io.tables.data import TableData, is_number, require_column, views_in_names
-from multikernel.views import stack_kernels
+from multikernel.views import NamedStack, stack_kernels
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 Arrays = dict[str, np.ndarray]
@@ -79,15 +79,37 @@ def read_table(
     """
     place = Path(path)
     kind = _kind(place)
-    if not place.is_file():
-        what = "is a folder" if place.is_dir() else "does not exist"
-        raise ValueError(f"a table must be a file; {place} {what}.")
+    _require_file(place)
     if kind == "npz":
         return _without(read_npz(place, target), ignore)
     if kind == "parquet":
         return _split(place.name, TextTable(_read_parquet(place), None, {}, []), target, ignore, keep_na)
     text = read_text(place, [*names, *([] if target is None else [target])])
     return _split(place.name, text, target, ignore, keep_na)
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """The names of the columns of a table in a file, without reading its rows; not of .npz files."""
+    place = Path(path)
+    kind = _kind(place)
+    if kind == "npz":
+        raise ValueError(
+            f"one of several tables must be a .csv, .tsv or .parquet file with named columns; got "
+            f"{place.name!r}. Save it as such, or give the .npz file alone."
+        )
+    _require_file(place)
+    if kind == "parquet":
+        return [str(name) for name in _parquet_schema(place).names]
+    with _plain_errors(place):
+        separator, _ = _separator(place)
+        with _opened(place) as file:
+            return [name.strip() for name in next(csv.reader(file, delimiter=separator), [])]
+
+
+def _require_file(place: Path) -> None:
+    if not place.is_file():
+        what = "is a folder" if place.is_dir() else "does not exist"
+        raise ValueError(f"a table must be a file; {place} {what}.")
 
 
 def _kind(path: Path) -> str:
@@ -100,7 +122,16 @@ def _kind(path: Path) -> str:
     raise ValueError(f"the name of a table must end with one of {known}; got {path.name!r}.")
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _parquet_schema(path: Path) -> Any:
+    """The schema of a Parquet file."""
+    pyarrow = _pyarrow(path)
+    try:
+        return pyarrow.parquet.read_schema(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path.name} must be a whole Parquet file: {error}") from None
+
+
+def _pyarrow(path: Path) -> Any:
     try:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
@@ -109,6 +140,11 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             f"{path.name} needs pyarrow to be read. Install it by `pip install 'multikernel[parquet]'`, or "
             "save the table as .csv."
         ) from None
+    return pyarrow
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    pyarrow = _pyarrow(path)
     try:
         frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas(ignore_metadata=True)
     except (pyarrow.ArrowException, OSError) as error:
@@ -416,7 +452,8 @@ def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
             f"{path.name}: K must hold kernels in the shape (n, n_train, n_kernels); got {stack.dtype} of "
             f"shape {arrays['K'].shape}."
         )
-    return stack, _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
+    names = _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
+    return NamedStack(stack, names), names
 
 
 def _names(path: Path, arrays: Arrays, key: str, prefix: str, count: int) -> list[str]:

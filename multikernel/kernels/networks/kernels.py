@@ -61,6 +61,8 @@ class NetworkKernel(Kernel):
 
     _is_bounded = True
     _reads_numbers = False
+    _reads_tables = False
+    _reads_strings = True
     normalized = True  # whether L is the normalised Laplacian
     absent = "isolated"
 

@@ -17,7 +17,7 @@ import scipy.linalg
 import scipy.sparse
 
 from multikernel._validation import check_real_matrix, is_frame
-from multikernel.kernels._columns import as_objects
+from multikernel._validation.missing import as_objects
 
 _STATE = ("nodes", "pairs", "weights")
 Complain = Callable[[int, Any], Exception]

@@ -43,6 +43,8 @@ class SequenceKernel(Kernel):
 
     alphabet: str | None
     _reads_numbers = False
+    _reads_tables = False
+    _reads_strings = True
 
     @property
     def is_fitted(self) -> bool:

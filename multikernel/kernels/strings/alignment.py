@@ -69,6 +69,8 @@ class LocalAlignment(Kernel):
     gap_extend: int = checked(1, check_positive_integer)
     is_psd = False
     _reads_numbers = False
+    _reads_tables = False
+    _reads_strings = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

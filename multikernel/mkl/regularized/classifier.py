@@ -15,6 +15,7 @@ from ..._threads import one_thread
 from ..._typing import Array
 from ..._validation import check_choice, warn_caller
 from ...core.about import About
+from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
 from ...core.estimator import KernelEstimator
 from ...core.fitted import prediction_cost
@@ -41,7 +42,8 @@ REGULARIZED = About(
 _OF_ESTIMATOR = (
     "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
     "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
-    "feature_names_in_", "classes_", "intercept_", "_fitted", "_votes", "_calibration",
+    "feature_names_in_", "classes_", "intercept_", "missing_", "_layout", "_fitted", "_votes", "_calibration",
+    "_gram_names",
 )  # fmt: skip
 
 
@@ -71,7 +73,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         As for :class:`MKLClassifier`. The first one has :math:`d_1 = 1`; give a simple one. One kernel alone
         leaves nothing to search.
-    search : {"response_surface", "eigenvalue", "weights"}
+    method : {"response_surface", "eigenvalue", "weights"}
     C : float
         Penalty on margin violations. Only :math:`d_1` is fixed, so that the search also moves the effective
         C; choose C first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
@@ -111,11 +113,11 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     Attributes
     ----------
-    costs_ : array (n_kernels,), the costs chosen; all 1 for ``search="weights"``
+    costs_ : array (n_kernels,), the costs chosen; all 1 for ``method="weights"``
     surface_ : ResponseSurface or None
         With ``plot()`` for two or three kernels. Its response is one minus the score. None for
-        ``search="eigenvalue"`` and for one kernel.
-    exponent_ : float or None, :math:`\gamma` of ``search="eigenvalue"``
+        ``method="eigenvalue"`` and for one kernel.
+    exponent_ : float or None, :math:`\gamma` of ``method="eigenvalue"``
     best_score_ : float, the mean score over the folds at the point chosen; NaN for one kernel
     cv_results_ : dict of lists and arrays
         ``params`` (costs, exponent or weights), ``split0_test_score`` …, ``mean_test_score``,
@@ -124,7 +126,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
     kernel_weights_ : array (n_kernels,)
         Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
-        ``search="weights"``.
+        ``method="weights"``.
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
     dual_coef_ : array (n_machines, n_support), label × dual
@@ -157,7 +159,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import RegularizedMKLClassifier
+    >>> from multikernel.mkl import RegularizedMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -176,7 +178,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    search: str = "response_surface"
+    method: str = "response_surface"
     C: float = 1.0
     cv: Any = 5
     scoring: Any = None
@@ -198,7 +200,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample, and weighs the validation samples.
@@ -232,7 +234,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
-            progress = SearchProgress(self.verbose, self.callback)
+            progress = SearchProgress(self.verbose, callback_of(self))
             chosen = choose(self, folds, model.view_names_, Ks, progress)
         return chosen, self._record(chosen, folds)
 
@@ -264,13 +266,13 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         for name, value in (shown | record).items():
             setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
-        self.costs_ = ones if self.search == "weights" else np.asarray(chosen.machine_costs)
+        self.costs_ = ones if self.method == "weights" else np.asarray(chosen.machine_costs)
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones)
         self.surface_, self.exponent_ = chosen.surface, chosen.exponent
 
     # ------------------------------------------------------------------ parameters
     def _check_search(self) -> None:
-        check_choice("search", self.search, SEARCHES)
+        check_choice("method", self.method, SEARCHES)
         check_delta(self.delta, check_bound(self.bound))
         check_one_score(self.scoring)
         self._check_numerics()
@@ -284,7 +286,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     def _machine_parameters(self, seed: Any) -> dict[str, Any]:
         """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""
         names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter")
-        fixed = self.search == "weights"
+        fixed = self.method == "weights"
         own = {name: getattr(self, name) for name in names}
         return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}
 

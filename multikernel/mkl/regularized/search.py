@@ -243,7 +243,7 @@ class Chosen:
 
 def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress: SearchProgress) -> Chosen:
     """Search as the parameters of ``model`` say; ``Ks`` are the kernels on all the samples."""
-    if model.search == "eigenvalue":
+    if model.method == "eigenvalue":
         return _choose_exponent(folds, Ks, progress)
     bounds = (10.0**-model.bound, 1.0, 10.0**model.bound)
     surface = ResponseSurface(
@@ -252,7 +252,7 @@ def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress
         tol=_STILL / model.bound,
         max_steps=model.max_steps,
     )
-    fixed = model.search == "weights"
+    fixed = model.method == "weights"
     params: list[dict[str, float]] = []
 
     def response(point: Point) -> float:

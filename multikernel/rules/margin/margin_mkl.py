@@ -135,7 +135,7 @@ class EasyMKL(TwoClassLearner):
 
     Parameters
     ----------
-    balance : float in (0, 1]
+    reg : float in (0, 1]
         Λ.
     tol : float
         Relative duality gap to reach.
@@ -169,8 +169,8 @@ class EasyMKL(TwoClassLearner):
         reference="Aiolli & Donini 2015",
     )
 
-    balance: float = 0.1
-    tol: float = 1e-4
+    reg: float = 0.1
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Any) -> Learned:
@@ -178,22 +178,22 @@ class EasyMKL(TwoClassLearner):
         return super()._learn(Ks, targets)
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
-        balance = check_number("balance", self.balance, above=0.0)
-        if balance > 1.0:
-            raise ValueError(f"balance must be at most 1; got {self.balance!r}.")
+        reg = check_number("reg", self.reg, above=0.0)
+        if reg > 1.0:
+            raise ValueError(f"reg must be at most 1; got {self.reg!r}.")
         options, sizes = self._options(), kernel_scales(Ks, self.view_names_)
         beta = signs / np.where(signs > 0.0, np.sum(signs > 0.0), np.sum(signs < 0.0))
         upper, n_iter, status = np.inf, 1, Status.OPTIMAL
-        if balance < 1.0:
-            loss = SquaredHinge(signs, (1.0 - balance) / balance)
+        if reg < 1.0:
+            loss = SquaredHinge(signs, (1.0 - reg) / reg)
             found = learn_weights(weighted_sum(Ks, 1.0 / sizes)[None], [loss], options=options)
             beta = found.duals[0] * (2.0 / np.abs(found.duals).sum())
             upper, n_iter, status = found.upper_bound, found.n_iter, found.status
         self.points_ = np.vstack([self.points_, np.abs(beta)])
         forms = quadratic_sums(Ks, beta[:, None]) / sizes
-        value = (1.0 - balance) * float(forms.sum()) + balance * float(beta @ beta)
+        value = (1.0 - reg) * float(forms.sum()) + reg * float(beta @ beta)
         # the machine's value is 2 (1 − Λ) / minimum
-        gap = 1.0 - 2.0 * (1.0 - balance) / (upper * value) if balance < 1.0 else 0.0
+        gap = 1.0 - 2.0 * (1.0 - reg) / (upper * value) if reg < 1.0 else 0.0
         weights = forms / max(float(forms.sum()), 1e-300) / sizes
         return Learned(weights, objective=value, gap=max(gap, 0.0), n_iter=n_iter, status=status)
 
@@ -259,8 +259,8 @@ class LogPenaltyMKL(MarginLearner):
     share: float = 0.1
     epsilon: float = 0.1
     nu: float = 0.5
-    tol: float = 1e-4
-    max_iter: int = 100
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         share = check_number("share", self.share, above=0.0)

@@ -73,7 +73,7 @@ class CappedMKL(MarginLearner):
     C: float = 1.0
     epsilon: float = 0.1
     nu: float = 0.5
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
@@ -144,7 +144,7 @@ class LowerBoundedMKL(MarginLearner):
     C: float = 1.0
     epsilon: float = 0.1
     nu: float = 0.5
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
@@ -211,7 +211,7 @@ class ElasticNetMKL(MarginLearner):
     reg: float = 1.0
     epsilon: float = 0.1
     nu: float = 0.5
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
@@ -289,7 +289,7 @@ class GroupMKL(MarginLearner):
     costs: Any = None
     epsilon: float = 0.1
     nu: float = 0.5
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
@@ -409,7 +409,7 @@ class RadiusMargin(MarginLearner):
 
     C: float = 1.0
     epsilon: float = 0.1
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 300
 
     def _losses(self, targets: Targets) -> list[Loss]:

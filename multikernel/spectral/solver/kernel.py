@@ -185,9 +185,9 @@ def require_maximiser(learned: SpectralWeights) -> None:
     """Refuse weights of an α that is too small, and say which is not."""
     if learned.alpha <= learned.enough:
         raise NoMaximumError(
-            f"alpha must be above alpha* = {learned.enough:.6g}, the largest ratio of the scatters between "
+            f"reg must be above {learned.enough:.6g}, the largest ratio of the scatters between "
             f"and within the classes along an eigenvector; got {learned.alpha:g}, where the closed form is a "
-            'saddle and no maximum. Give a larger alpha, or one relative to alpha*: ("relative", 1.5).'
+            'saddle and no maximum. Give a larger reg, or one relative to that ratio: ("relative", 1.5).'
         )
 
 

@@ -10,6 +10,7 @@ from multikernel.views.low_rank.view import (
     asks_for_factors,
     choose_gram,
     largest_rank,
+    most_dense_folds,
     reference_rows,
     reference_size,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "asks_for_factors",
     "choose_gram",
     "largest_rank",
+    "most_dense_folds",
     "reference_rows",
     "reference_size",
 ]

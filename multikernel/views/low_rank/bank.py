@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from multikernel.views.columns import as_table, check_positions, n_columns, requ
 from multikernel.views.columns import n_rows as count_rows
 from multikernel.views.low_rank.transforms import trace_errors
 from multikernel.views.low_rank.view import ViewFitter, check_low_rank, iter_parts
-from multikernel.views.view import as_views
+from multikernel.views.view import as_views, automatic_names, place_views
 
 
 @dataclass(eq=False, repr=False)
@@ -95,27 +95,32 @@ class LowRankBank:
 
     # --- fit -------------------------------------------------------------------------------------
 
-    def fit(self, sample: Any, n_rows: int | None = None) -> LowRankBank:
+    def fit(
+        self, sample: Any, n_rows: int | None = None, *, automatic: Collection[str] | None = None
+    ) -> LowRankBank:
         """Fit scaling, kernel parameters, landmarks and maps of every view on the reference rows.
 
         Parameters
         ----------
-        sample : array-like, sparse matrix or DataFrame of shape (n_sample, d)
+        sample : array-like, sparse matrix or DataFrame of shape (n_sample, d), or several tables
         n_rows : int, optional
             How many rows there are of which these are a sample, for messages; default: these are all.
+        automatic : collection of str, optional
+            Names of views that are left out where they are constant, and not refused; default: those that
+            "auto" chose.
         """
         check_float_dtype(self.dtype)
         table = as_table(sample)
         if count_rows(table) < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
-        views = as_views(self)
+        views = place_views(as_views(self), table)
         for view in views:
             check_low_rank(view)
         fitter = ViewFitter(
             table,
             check_rank("rank", self.rank),
             check_seed("seed", self.seed),
-            automatic=isinstance(self.kernels, str),
+            automatic=automatic_names(self.kernels, views) if automatic is None else automatic,
             n=count_rows(table) if n_rows is None else n_rows,
         )
         self.views_ = fitter.fit(views)

@@ -7,7 +7,7 @@ rows, each by all views: what views have in common, they share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -248,6 +248,17 @@ def choose_gram(
     them; a ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
     `limit`: bytes that may be used, instead of what the system says is available.
 
+    Notes
+    -----
+    A rule by the number of rows cannot know that its rows are a fold of more: whatever the limit is, some
+    tables are above it and their folds below. So wherever the loop over folds is ours, the route is chosen
+    once, for all rows, and folds follow it (`mkl.low_rank.settle_route`: calibration, ``evaluate``,
+    ``compare``, ``weight_path``, ``cost_path``, ``--tune``). The loops of scikit-learn (``GridSearchCV``,
+    ``cross_val_score``) hand an estimator the rows of a fold and nothing else. There the routes of folds and
+    refit differ for more than 10 000 and not more than about 20 000 rows, and few folds: `most_dense_folds`
+    says how few, and the warning of the refit repeats it. ``KernelBank(kernels, gram="low_rank")``, or
+    ``gram="dense"``, is one route for both.
+
     Examples
     --------
     >>> choose_gram("auto", 5000), choose_gram("auto", 50_000), choose_gram("memmap", 50_000)
@@ -271,6 +282,23 @@ def choose_gram(
     if n <= LARGEST_DENSE and estimate_memory(n, len(views), dtype, limit=limit).fits:
         return "dense"
     return "low_rank" if all(_has_factors(view) for view in views) else "dense"
+
+
+def most_dense_folds(n: int) -> int:
+    """In a cross-validation of n rows with how many folds, at most, some fold has Gram matrices under "auto".
+
+    0 where no fold has them, or where all have them as the whole has.
+
+    Examples
+    --------
+    >>> most_dense_folds(12_000), most_dense_folds(20_000), most_dense_folds(30_000), most_dense_folds(9_000)
+    (6, 2, 0, 0)
+    """
+    held_back = n - LARGEST_DENSE  # rows that the largest test fold must have
+    if held_back <= 0:
+        return 0
+    most = n if held_back == 1 else (n - 1) // (held_back - 1)
+    return most if most >= 2 else 0
 
 
 def asks_for_factors(views: list[View], rank: int | float | None) -> bool:
@@ -343,7 +371,7 @@ class ViewFitter:
     table: Any  # the reference rows, as `as_table` returned them
     rank: int | float | None  # for views that name none
     seed: int
-    automatic: bool  # whether kernels that are constant on the reference rows are left out, and not an error
+    automatic: Collection[str]  # views that are left out where they are constant on the reference rows
     n: int  # rows in all, of which the reference rows are a sample
     _rows: dict[tuple[Selection, bool], tuple[Rows, Scaling | None]] = field(default_factory=dict)
     _landmarks: dict[tuple[int, bytes], Rows] = field(default_factory=dict)
@@ -357,7 +385,7 @@ class ViewFitter:
     def _fit_view(self, view: View) -> FactorView | None:
         label = f"view {view.name!r}"
         rank = self._rank(view)
-        selection = resolve_columns(self.table, view.columns, label)
+        selection = resolve_columns(self.table, view.columns, label, view.table)
         rows, scaling = self._rows_of(selection, view.standardized, label)
         with naming(label):
             kernel = view.kernel.fit(rows)
@@ -381,7 +409,7 @@ class ViewFitter:
         return FactorView(view.name, kernel, selection, scaling, approximation, map_, steps, traces, error)
 
     def _refuse(self, view: View, degenerate: str) -> None:
-        if not self.automatic:
+        if view.name not in self.automatic:
             is_all = n_rows(self.table) == self.n
             rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
             try:

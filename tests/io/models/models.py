@@ -10,7 +10,7 @@ from multikernel.io.models.grammar import name_in, nodes
 from multikernel.io.models.names_0_1 import names_of_0_1
 
 QUESTIONS = ("predict", "decision_function", "predict_proba", "transform")
-QUESTIONS += ("gate", "kernel_weights", "contributions", "score_samples")
+QUESTIONS += ("sample_kernel_weights", "mixture_weights", "contributions", "score_samples")
 
 
 def make_data(n=30, seed=0):

@@ -16,9 +16,10 @@ from tests.io.models.models import LABELS, X, answers, as_first_format, assert_s
 
 BASES = {
     "Kernel", "Transform", "TwoClassLearner", "WeightLearner", "LowRankWarning", "GatingFeatures",
-    "MissingViewsWarning",
+    "KernelWarning", "MissingViewsWarning",
     "GeneSetViews",  # a list in a file
     "MultiTable",  # tables of samples, which no file holds
+    "NamedStack",  # data, which models do not keep
 }  # fmt: skip
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.

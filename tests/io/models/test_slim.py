@@ -6,23 +6,24 @@ from sklearn.base import is_regressor
 from sklearn.svm import SVR
 
 from multikernel import (
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelRegressor,
-    ConformalKernel,
     LocalizedMKLClassifier,
     MKLClassifier,
     MKLRegressor,
-    PosteriorSVC,
-    TransductiveMKLClassifier,
 )
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.inspection import learned_kernel
 from multikernel.io.models.archive import unpack
 from multikernel.io.models.coding import decode, open_file
 from multikernel.io.models.files import checked_bytes
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import SumRule
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import ConformalKernel
+from multikernel.transductive import TransductiveMKLClassifier
+from multikernel.views import KernelWarning
 from tests.io.models.models import NEW, answers, assert_same_bits, make_data
 from tests.raw import raw
 
@@ -33,8 +34,8 @@ SLIM = [
     PosteriorSVC(TWO),
     LocalizedMKLClassifier(TWO),
     ColumnBoostingClassifier(TWO, max_columns=4),
-    CombinedKernelClassifier(SumRule(), kernels=TWO),
-    CombinedKernelRegressor(SumRule(), SVR(kernel="precomputed"), TWO),
+    CombinedKernelClassifier(TWO, SumRule()),
+    CombinedKernelRegressor(TWO, SumRule(), SVR(kernel="precomputed")),
 ]
 
 
@@ -65,7 +66,8 @@ def test_support_samples_only(estimator):
 def test_kernels_without_weight_leave_nothing():
     X, labels, _ = make_data(40)
     X = np.column_stack([X, 0.01 * np.random.default_rng(1).normal(size=(40, 2))])
-    model = MKLClassifier(raw([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])])).fit(X, labels)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model = MKLClassifier(raw([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])])).fit(X, labels)
     assert model.kernel_weights_[1] == 0.0
     data = checked_bytes(model)
     assert all(X[row, 0].tobytes() in data for row in model.support_)
@@ -74,7 +76,7 @@ def test_kernels_without_weight_leave_nothing():
 
 def test_matrices_of_the_training_samples_are_not_saved():
     X, labels, values = make_data(60)
-    ridge = CombinedKernelRegressor(SumRule(), kernels=TWO).fit(X, values)
+    ridge = CombinedKernelRegressor(TWO, SumRule()).fit(X, values)
     conformal = ConformalKernel(Gaussian(0.5)).fit(X, labels)
     transductive = TransductiveMKLClassifier(TWO).fit(X, labels)
     assert ridge.machine_.X_fit_.shape == conformal.kernel_.shape == transductive.kernel_.shape == (60, 60)
@@ -105,7 +107,7 @@ def _arrays(data):
 
 def test_the_combined_kernel_of_a_loaded_model_says_why_it_is_gone():
     X, _, _ = make_data(40)
-    model = CombinedKernelOneClass(SumRule(), kernels=TWO).fit(X)
+    model = CombinedKernelOneClass(TWO, SumRule()).fit(X)
     loaded = load(checked_bytes(model))
     assert model.combined_kernel(NEW).shape == (7, 40)
     assert_same_bits(answers(model), answers(loaded))

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import Spectrum, learn_spectral_weights, spectrum_of
 from multikernel.spectral.solver.leave_one_out import leave_one_out_score, squares_without_each
 from tests.spectral.solver.test_leave_one_out import RULES
@@ -84,7 +84,7 @@ def test_the_order_of_columns_and_unlabelled_points_does_not_matter(parameters):
     assert spectrum_of(Gaussian(gamma=0.1)(X)).spaces[-1] < 150
 
     def fitted(columns, rest):
-        model = SpectralKernelClassifier(width="mean", **parameters)
+        model = SpectralKernelClassifier(gamma="mean", **parameters)
         return model.fit(X[known][:, columns], y[known], X[rest][:, columns])
 
     plain = fitted(slice(None), unknown)

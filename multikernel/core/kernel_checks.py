@@ -1,0 +1,266 @@
+"""What a fit says of its kernels: near-identity ones, scales far apart, training samples learned by heart.
+
+The doctor (:mod:`multikernel.doctor`) examines the same before a fit, by the measures and in the words of
+this module. A fit looks at a few rows of each kernel, and says a line by
+:class:`multikernel.views.KernelWarning` for each thing that it finds.
+
+**Near-identity**: half of the samples have no other that is more than 0.05 like them, by the largest
+|k(x, z)| / √(k(x, x) k(z, z)) over the other samples z. Nothing can be learned from one about another. The
+widths of ``kernels="auto"`` reach from too small to too large, so that the learner can choose: only where
+all of them are near-identity is there something to say.
+
+**Scales**: mean diagonals that differ by more than a factor of 1000. The weights follow the scale.
+
+**Learned by heart** (:func:`tell_of_memorizing`): most samples are support vectors, nearly all training
+samples are classified rightly, and without their own term, β_i K_ii, hardly more of them than by naming the
+largest class. That is a leave-one-out estimate (Jaakkola & Haussler 1999). Many support vectors alone are no
+sign of it: they are usual where features outnumber samples, or C is small.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import warn_caller
+from ..kernels import Chi2, Gaussian, Laplacian
+from ..rows.memory import is_on_disk
+from ..views.view import KernelWarning
+from .stack.sums import stack_diagonals
+from .svm.losses import EpsilonInsensitive, Loss, OneClass, SquaredError
+
+LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
+FAR_APART = 1e3  # ratio of mean diagonals
+_FEW, _MORE = 8, 500  # rows of a first look, and of a second one where the first finds little similarity
+_MOST_SUPPORT = 0.8  # share of the samples that are support vectors
+_NEARLY_ALL = 0.99  # training accuracy
+_GAINED = 0.1  # of what the largest class leaves to gain: less is by chance
+
+IDENTITY = (
+    f"nearly the identity: half of the samples have no other that is more than {LONELY} like them, so that "
+    "nothing can be learned from one about another. A width too small?"
+)
+WIDER_MATRIX = "Compute it again with a larger width or on fewer features, or leave it out."
+
+
+# ---------------------------------------------------------------------- near-identity
+def is_near_identity(K: Array) -> bool:
+    """Whether half of the samples of a kernel (n, n) are like no other; see the module.
+
+    Of more than 500 samples, 500 are compared with all others, or with each other where K is in a file.
+
+    Examples
+    --------
+    >>> is_near_identity(np.eye(4)), is_near_identity(np.ones((4, 4)))
+    (True, False)
+    """
+    columns = _evenly(len(K), _MORE) if is_on_disk(K) else np.arange(len(K))
+    roots = np.sqrt(np.maximum(np.diagonal(K)[columns].astype(float), 0.0))
+    columns, roots = columns[roots > 0.0], roots[roots > 0.0]  # samples may lack the view
+    if columns.size < 3:
+        return False
+    places = _evenly(columns.size, _MORE)
+    similarity = np.abs(np.asarray(K[np.ix_(columns[places], columns)], float))
+    similarity /= roots
+    similarity[np.arange(places.size), places] = 0.0
+    return float(np.median(similarity.max(axis=1) / roots[places])) < LONELY
+
+
+def _suspects(Ks: Array, roots: Array) -> Array:
+    """Kernels of which a few rows, beside those that lack the view, hold little similarity."""
+    rows = _evenly(Ks.shape[1], _FEW)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        similarity = np.abs(Ks[:, rows]) / roots[:, None]
+    similarity[:, np.arange(rows.size), rows] = 0.0
+    nearest = np.fmax.reduce(similarity, axis=2) / np.maximum(roots[:, rows], 1e-300)
+    return np.flatnonzero(~(np.median(nearest, axis=1) >= 2.0 * LONELY))
+
+
+def _evenly(n: int, most: int) -> Array:
+    """At most so many of n positions, evenly spaced."""
+    return np.arange(n) if n <= most else np.arange(most) * n // most
+
+
+def wider(view: Any) -> str:
+    """What to try in the place of a near-identity kernel, with the width that the rows suggest."""
+    kernel = getattr(view, "kernel", None)
+    if not isinstance(kernel, Gaussian | Laplacian | Chi2):
+        return WIDER_MATRIX
+    gamma = _median_gamma(kernel, view.rows)
+    if isinstance(kernel, Gaussian):
+        return f'Try gamma="median", here {gamma:.3g}, in the place of {kernel._coefficient:.3g}.'
+    return f"Try gamma={gamma:.3g} in the place of {kernel.gamma:.3g}."
+
+
+def _median_gamma(kernel: Any, rows: Any) -> float:
+    """The gamma at which the similarity of two samples in the middle is 1/e, from at most 500 rows."""
+    values = rows.values[_evenly(len(rows), _MORE)]
+    gamma = float(kernel.gamma)
+    while True:
+        K = type(kernel)(gamma=gamma)(values)
+        middle = float(np.median(K[np.triu_indices(len(K), k=1)]))
+        if middle > 1e-6 or gamma < 1e-300:
+            return gamma / max(-float(np.log(middle)), 1e-300) if middle > 0.0 else gamma
+        gamma /= 10.0
+
+
+# ---------------------------------------------------------------------- scales
+@dataclass(frozen=True)
+class ScaleGap:
+    """The kernels of the smallest and of the largest mean diagonal, and the ratio of these."""
+
+    ratio: float
+    what: str
+
+
+def scale_gap(names: Sequence[str], sizes: Sequence[float] | Array) -> ScaleGap | None:
+    """How far the mean diagonals of kernels are apart; None where fewer than two are positive.
+
+    Examples
+    --------
+    >>> scale_gap(["a", "b"], [1.0, 50.0]).ratio
+    50.0
+    """
+    sized = sorted((float(size), name) for name, size in zip(names, sizes, strict=True) if size > 0.0)
+    if len(sized) < 2:
+        return None
+    (small, first), (large, last) = sized[0], sized[-1]
+    ratio = large / small
+    what = (
+        f"of different scale: mean diagonal {small:.3g} of {first!r}, {large:.3g} of {last!r}; the same "
+        f"weight means {ratio:.3g} times more."
+    )
+    return ScaleGap(ratio, what)
+
+
+# ---------------------------------------------------------------------- what a fit says
+def tell_of_kernels(
+    Ks: Array, bank: Any, *, costs: Array | None = None, automatic: bool = False, scaled: bool = False
+) -> None:
+    """Warn of near-identity kernels, and of scales far apart.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n)
+        As the solver gets them.
+    bank : bank that made them
+    costs : array (n_kernels,), optional
+        Costs d_m, by which the solver divides: K_m / d_m².
+    automatic : bool
+        Whether the kernels are those of ``kernels="auto"``.
+    scaled : bool
+        Whether the solver brings the kernels to one scale itself.
+    """
+    names, on_disk = list(bank.view_names_), is_on_disk(Ks)
+    if on_disk:  # a diagonal touches every page of a file
+        rows = _evenly(Ks.shape[1], _MORE)
+        diagonals = np.stack([np.diagonal(K)[rows] for K in Ks]).astype(float)
+        suspects = np.arange(len(Ks))
+    else:
+        diagonals = stack_diagonals(Ks)
+        suspects = _suspects(Ks, np.sqrt(np.maximum(diagonals, 0.0)))
+    sizes = diagonals.mean(axis=1)
+    lonely = []
+    if len(suspects) == len(Ks) or not automatic:
+        lonely = [int(m) for m in suspects if is_near_identity(Ks[m])]
+    if lonely and not (automatic and len(lonely) < len(Ks)):
+        tell_of_identities(lonely, names, getattr(bank, "views_", None))
+    if not scaled:
+        tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
+
+
+def is_automatic(kernels: Any) -> bool:
+    """Whether all kernels are those of "auto", of one table or of several."""
+    parts = kernels.values() if isinstance(kernels, Mapping) else [kernels]
+    return all(isinstance(part, str) and part == "auto" for part in parts)
+
+
+def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:
+    """Warn of near-identity kernels by their numbers; ``views`` have their kernels and rows, if any."""
+    listed = ", ".join(repr(names[m]) for m in lonely)
+    remedy = WIDER_MATRIX if views is None else wider(views[lonely[0]])
+    warn_caller(f"kernel{'s' * (len(lonely) > 1)} {listed}: {IDENTITY} {remedy}", KernelWarning)
+
+
+def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
+    """Costs may be what brings kernels to one scale, or be meant to keep them apart: both are no reason."""
+    gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
+    if gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART:
+        warn_caller(
+            f'kernels {gap.what} Bring them to one scale: transforms="unit_trace" of each View, or '
+            "unit_trace(K) of a matrix.",
+            KernelWarning,
+        )
+
+
+# ---------------------------------------------------------------------- learned by heart
+@dataclass(frozen=True)
+class Memory:
+    """Shares of the samples of a machine: support vectors, right in training, and right without themselves.
+
+    ``largest`` is the share of the largest class.
+    """
+
+    support: float
+    right: float
+    alone: float
+    largest: float
+
+    @property
+    def by_heart(self) -> bool:
+        """Whether the machine knows the training samples and nothing else."""
+        chance = self.largest + _GAINED * (1.0 - self.largest)
+        return self.support >= _MOST_SUPPORT and self.right >= _NEARLY_ALL and self.alone <= chance
+
+
+def remember(Ks: Array, weights: Array, signs: Array, beta: Array, intercept: float) -> Memory | None:
+    """What a machine f = Σ_m μ_m K_m β + b remembers of its training samples; None unless most support it.
+
+    ``signs`` (n,) are ±1, ``beta`` (n,) label × dual. At most 500 samples are looked at.
+    """
+    n, support = beta.size, np.count_nonzero(beta) / beta.size
+    if support < _MOST_SUPPORT or n < 3:
+        return None
+    rows = _evenly(n, _MORE)
+    scores, own = np.zeros(rows.size), np.zeros(rows.size)
+    for m in np.flatnonzero(weights):
+        block = np.asarray(Ks[m][rows], float)
+        scores += weights[m] * (block @ beta)
+        own += weights[m] * block[np.arange(rows.size), rows]
+    margins = signs[rows] * (scores + intercept)
+    without = margins - signs[rows] * beta[rows] * own
+    largest = max(float(np.mean(signs > 0.0)), float(np.mean(signs < 0.0)))
+    return Memory(support, float(np.mean(margins > 0.0)), float(np.mean(without > 0.0)), largest)
+
+
+def remembered(Ks: Array, losses: Sequence[Any], result: Any) -> list[Memory | None]:
+    """What each machine of two classes in a result remembers; nothing of other machines."""
+    return [
+        remember(Ks, result.weights, np.sign(loss.target), result.duals[t], float(result.intercepts[t]))
+        for t, loss in enumerate(losses)
+        if _has_two_classes(loss) and np.isfinite(result.objective)
+    ]
+
+
+def _has_two_classes(loss: Any) -> bool:
+    others = EpsilonInsensitive | OneClass | SquaredError
+    return isinstance(loss, Loss) and not isinstance(loss, others)
+
+
+def tell_of_memorizing(memories: Sequence[Memory | None], names: Sequence[str], weights: Array) -> None:
+    """Warn where most machines know their training samples by heart."""
+    found = [memory for memory in memories if memory is not None and memory.by_heart]
+    if 2 * len(found) <= len(memories):
+        return
+    right, alone, support = (
+        float(np.mean([getattr(memory, name) for memory in found])) for name in ("right", "alone", "support")
+    )
+    heaviest = names[int(np.argmax(weights))]
+    warn_caller(
+        f"training samples are learned by heart: accuracy {right:.2f}, {alone:.2f} without the own term of "
+        f"each sample, with {support:.0%} of the samples as support vectors. Kernel {heaviest!r} has most of "
+        "the weight. Use wider kernels, a smaller C, or a larger norm.",
+        KernelWarning,
+    )

@@ -1,0 +1,383 @@
+"""Stacks of Gram matrices with the names of their kernels: made of dicts and lists, matched by name.
+
+What holds kernels (``kernels="precomputed"``) may be an array of shape (n, k, m), one matrix of shape (n, k),
+or a dict or list of m such matrices. `as_stack` reads all of them at fit, `match_stack` at prediction, where
+kernels that have names are found by these. Numerics see plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from multikernel._validation import check_float_dtype, check_real_matrix, is_frame
+from multikernel.views.frames import as_pandas
+from multikernel.views.tables import MultiTable, is_tables
+
+
+class NamedStack(np.ndarray):
+    """A stack of Gram matrices, shape (n, k, m), that knows the names of its m kernels.
+
+    It is an array, so that whatever takes a stack takes it: scikit-learn's splitters, NumPy's functions, the
+    reading of files that are mapped into memory. Samples may be taken from it (``stack[rows]``,
+    ``stack[np.ix_(rows, rows)]``, ``train_test_split``, ``cross_val_score``) and kernels
+    (``stack[:, :, [0, 2]]``): the names stay with their kernels. So they do in arithmetic that keeps the
+    shape, copies, pickles and processes. Where it is not sure which kernel is which, as after
+    ``stack.sum(axis=2)`` or a kernel taken twice, the result is a plain array without names. A file of
+    ``np.save`` holds no names; that of ``np.savez(file, **grams)`` does, and ``stack_kernels(np.load(file))``
+    reads them.
+
+    Parameters
+    ----------
+    stack : array of shape (n, k, m)
+        Used as it is, without a copy.
+    names : sequence of str of length m
+        Distinct and not empty.
+
+    Attributes
+    ----------
+    names : tuple of str, or None
+        None where they got lost; the stack is then read as a plain array.
+
+    Examples
+    --------
+    >>> stack = NamedStack(np.ones((4, 4, 2)), ["expr", "ppi"])
+    >>> stack[:3].names, stack[:, :, [1]].names, type(stack[:, :, 0]).__name__
+    (('expr', 'ppi'), ('ppi',), 'ndarray')
+    """
+
+    names: tuple[str, ...] | None
+
+    def __new__(cls, stack: Any, names: Sequence[str]) -> NamedStack:
+        array = check_real_matrix(stack, "stack")
+        if array.ndim != 3:
+            raise ValueError(f"a stack must have shape (n, k, n_kernels); got shape {array.shape}.")
+        made = array.view(cls)
+        made.names = tuple(check_names(names, array.shape[2]))
+        return made
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.names = None
+
+    def __getitem__(self, key: Any) -> Any:
+        part = np.asarray(self)[key]
+        return _named(part, _taken_names(self.names, key)) if np.ndim(part) == 3 else part
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute on plain arrays; what has the shape of the stack keeps the names that all inputs share."""
+        stacks = [each for each in inputs if isinstance(each, NamedStack)]
+        out = options.get("out", ())
+        if out:
+            options["out"] = tuple(_plain(each) for each in out)
+        found = getattr(ufunc, method)(*map(_plain, inputs), **options)
+        if out:
+            return out[0] if len(out) == 1 else out
+        names = stacks[0].names if len({each.names for each in stacks}) == 1 else None
+        keeps = method == "__call__" and isinstance(found, np.ndarray) and found.shape == self.shape
+        return _named(found, names) if keeps else found
+
+    def transpose(self, *axes: Any) -> Any:
+        """The stack with its axes in another order; names stay where the kernels stay last."""
+        turned = np.asarray(self).transpose(*axes)
+        order = axes[0] if len(axes) == 1 and isinstance(axes[0], Sequence) else axes
+        stays = len(order) == 3 and order[2] in (2, -1)
+        return _named(turned, self.names if stays else None)
+
+    def copy(self, order: Any = "C") -> Any:
+        """A copy with the same names."""
+        return _named(np.asarray(self).copy(order), self.names)
+
+    def astype(self, *arguments: Any, **options: Any) -> Any:
+        """The stack in another type, with the same names."""
+        return _named(np.asarray(self).astype(*arguments, **options), self.names)
+
+    def __copy__(self) -> Any:
+        return self.copy("K")
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        return self.copy("K")
+
+    def __reduce__(self) -> Any:
+        # a plain array, kernels first: joblib maps it into memory, and the layout stays
+        kernels_first = self.ndim == 3
+        plain = np.moveaxis(np.asarray(self), 2, 0) if kernels_first else np.asarray(self)
+        return _rebuild, (plain, self.names, kernels_first)
+
+
+def _rebuild(array: np.ndarray, names: tuple[str, ...] | None, kernels_first: bool) -> np.ndarray:
+    return _named(np.moveaxis(array, 0, 2) if kernels_first else array, names)
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, NamedStack) else value
+
+
+def _named(array: np.ndarray, names: Sequence[str] | None) -> np.ndarray:
+    """A view of an array with names; the array itself where there are none."""
+    if names is None:
+        return array
+    stack = array.view(NamedStack)
+    stack.names = tuple(names)
+    return stack
+
+
+def _taken_names(names: tuple[str, ...] | None, key: Any) -> tuple[str, ...] | None:
+    """The names after indexing that leaves three axes; None where they are not sure."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    if names is None or any(entry is None or np.ndim(entry) > 3 for entry in entries):
+        return None
+    if any(np.asarray(entry).dtype.kind == "b" and np.ndim(entry) != 1 for entry in entries):
+        return None
+    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    fill = [slice(None)] * (3 - len(entries) + len(dots))
+    place = dots[0] if dots else len(entries)
+    entries[place : place + len(dots)] = fill
+    last = entries[2]
+    if isinstance(last, slice):
+        return names[last]
+    chosen = np.asarray(last)
+    alone = chosen.ndim == 1 and all(isinstance(entry, slice) for entry in entries[:2])
+    if not alone and chosen.shape[:-1] != (1, 1):  # as numpy.ix_ has it
+        return None
+    taken = tuple(np.array(names, dtype=object)[chosen.ravel()])
+    return taken if len(set(taken)) == len(taken) else None
+
+
+def check_names(names: Any, n_kernels: int) -> list[str]:
+    """One distinct, non-empty string for each kernel."""
+    listed = list(names)
+    if len(listed) != n_kernels:
+        raise ValueError(f"names must hold one name for each of the {n_kernels} kernels; got {len(listed)}.")
+    for name in listed:
+        if not isinstance(name, str) or not name:
+            raise TypeError(
+                f"the name of a kernel must be a non-empty string; got {name!r}. Use str() on the names."
+            )
+    doubled = [name for name in listed if listed.count(name) > 1]
+    if doubled:
+        raise ValueError(
+            f"kernel names must be distinct; {doubled[0]!r} occurs {listed.count(doubled[0])} times."
+        )
+    return listed
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of the kernels that X holds; None where they have none.
+
+    Examples
+    --------
+    >>> names_of({"expr": np.eye(2)}), names_of([np.eye(2)])
+    (['expr'], None)
+    """
+    if _is_dict(X):
+        return check_names(X, len(X))
+    names = getattr(X, "names", None) if isinstance(X, NamedStack) else None
+    return None if names is None else list(names)
+
+
+# --- forms -------------------------------------------------------------------------------------------------
+
+
+def _is_dict(X: Any) -> bool:
+    return isinstance(X, Mapping) and not scipy.sparse.issparse(X)
+
+
+def is_grams(X: Any) -> bool:
+    """Whether X is several Gram matrices that are not one array: a dict of them, or a list of 2-D arrays."""
+    return _is_dict(X) or (isinstance(X, list | tuple) and is_tables(X))
+
+
+def as_stack(X: Any, *, at_fit: bool = False) -> Any:
+    """Gram matrices in any form: dicts and lists as one stack, all else as it is.
+
+    ``at_fit``: whether a square frame holds the similarities of the samples to each other, so that its rows
+    and columns must have the same labels.
+    """
+    if isinstance(X, MultiTable):
+        raise TypeError(
+            'kernels="precomputed" needs Gram matrices, which lose rows and columns together; got several '
+            "tables. Use stack_kernels on a dict of the matrices."
+        )
+    if is_grams(X):
+        return _stack(X, None, at_fit)
+    frame = as_pandas(X)
+    if is_frame(frame):
+        _check_labels([("the precomputed kernel", frame)], at_fit)
+    return X
+
+
+def match_stack(X: Any, names: Sequence[str] | None) -> Any:
+    """Gram matrices in any form as a stack, its kernels in the order of `names`.
+
+    Kernels with names are found by these, in any order and among others, and keep them. Those without are
+    taken by their position, and so are all where `names` is None: those of fit had no names.
+
+    Examples
+    --------
+    >>> stack = match_stack({"b": [[2.0]], "c": [[3.0]], "a": [[1.0]]}, ["a", "b"])
+    >>> stack.names, stack.tolist()
+    (('a', 'b'), [[[1.0, 2.0]]])
+    """
+    given = names_of(X)
+    if given is None or names is None:
+        return _plain(as_stack(X))
+    if given == list(names):
+        return as_stack(X)
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise ValueError(
+            f"kernels must have the names of fit, {list(names)}; got {given}, without {missing}. Give each "
+            "matrix the name that it had in fit; other names are ignored."
+        )
+    if _is_dict(X):
+        return _stack({name: X[name] for name in names}, None, False)
+    kernels_first = np.moveaxis(np.asarray(X), 2, 0)
+    return _named(np.moveaxis(kernels_first[[given.index(name) for name in names]], 0, 2), names)
+
+
+def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
+    """Stack Gram matrices for ``kernels="precomputed"``.
+
+    Parameters
+    ----------
+    kernels : dict or sequence of arrays of shape (n, k)
+        Training Grams (k = n) or test rows against the training samples. A dict names the kernels, and the
+        names stay with the stack: see `NamedStack`. Frames must have the same labels in all kernels; rows and
+        columns of a square one must have the same labels or none in common.
+    dtype : {"float64", "float32"}, default=None
+        None keeps float32 if every matrix is float32, else takes float64.
+
+    Returns
+    -------
+    ndarray of shape (n, k, m)
+        A view on memory that holds one kernel after the other, so that estimators need no copy; of a dict a
+        `NamedStack`.
+
+    Examples
+    --------
+    >>> stack = stack_kernels({"one": [[1.0, 0.0], [0.0, 1.0]], "two": [[2.0, 1.0], [1.0, 2.0]]})
+    >>> stack.shape, stack.names, stack[:, :, 1].tolist()
+    ((2, 2, 2), ('one', 'two'), [[2.0, 1.0], [1.0, 2.0]])
+    """
+    if isinstance(kernels, NamedStack):
+        return kernels if dtype is None else kernels.astype(check_float_dtype(dtype), copy=False)
+    return _stack(kernels, dtype, False)
+
+
+def _stack(kernels: Any, dtype: Any, at_fit: bool) -> np.ndarray:
+    """A stack of a dict or a sequence of matrices."""
+    labelled = _labelled(kernels)
+    frames = [(label, as_pandas(K)) for label, K in labelled]
+    _check_labels([(label, K) for label, K in frames if is_frame(K)], at_fit)
+    matrices = [check_real_matrix(K, label) for label, K in frames]
+    for (label, _), K in zip(labelled, matrices, strict=True):
+        if K.ndim != 2 or K.shape != matrices[0].shape:
+            raise ValueError(
+                f"every kernel must be a matrix of the same shape; {label} has shape {K.shape}, "
+                f"{labelled[0][0]} has shape {matrices[0].shape}."
+            )
+    single = all(K.dtype == np.float32 for K in matrices)
+    own = np.dtype(np.float32 if single else np.float64)
+    Ks = np.empty((len(matrices), *matrices[0].shape), own if dtype is None else check_float_dtype(dtype))
+    for target, K in zip(Ks, matrices, strict=True):
+        target[...] = K
+    return _named(np.moveaxis(Ks, 0, 2), names_of(kernels))
+
+
+def _labelled(kernels: Any) -> list[tuple[str, Any]]:
+    """Matrices with what errors call them."""
+    if _is_dict(kernels):
+        labelled = [(f"kernel {name!r}", kernels[name]) for name in check_names(kernels, len(kernels))]
+    elif isinstance(kernels, (Sequence, np.ndarray)) and not isinstance(kernels, (str, bytes)):
+        labelled = [(f"kernel {position}", K) for position, K in enumerate(kernels)]
+    else:
+        raise TypeError(f"kernels must be a list or a dict of matrices; got {type(kernels).__name__}.")
+    if not labelled:
+        raise ValueError("kernels must hold at least one matrix; got none.")
+    return labelled
+
+
+# --- labels of frames --------------------------------------------------------------------------------------
+
+
+def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> None:
+    """Refuse frames whose labels say that kernels, or rows and columns, are of other samples."""
+    _require_same_labels("row", [(label, _labels(frame.index)) for label, frame in frames])
+    _require_same_labels("column", [(label, _labels(frame.columns)) for label, frame in frames])
+    for label, frame in frames:
+        rows, columns = _labels(frame.index), _labels(frame.columns)
+        if rows is None or columns is None or len(rows) != len(columns) or rows == columns:
+            continue
+        if at_fit or not set(rows).isdisjoint(columns):  # else they may be new samples
+            place = _first_difference(rows, columns)
+            raise ValueError(
+                "the rows and the columns of a square Gram matrix must be the same samples in the same "
+                f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column "
+                f"{place}. Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not "
+                "matter."
+            )
+
+
+def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]]) -> None:
+    known = [(label, labels) for label, labels in found if labels is not None]
+    for label, labels in known[1:]:
+        first, expected = known[0]
+        if len(labels) == len(expected) and labels != expected:
+            place = _first_difference(labels, expected)
+            raise ValueError(
+                f"all kernels must have the same samples in the same order; {word} {place} is "
+                f"{expected[place]!r} in {first} and {labels[place]!r} in {label}. Reorder one, as by "
+                "K.loc[ids, ids]."
+            )
+
+
+def _labels(index: pd.Index) -> list[str] | None:
+    """Labels as texts, as files have them; None where they only count."""
+    return None if isinstance(index, pd.RangeIndex) else list(map(str, index))
+
+
+def _first_difference(one: list[str], other: list[str]) -> int:
+    return next(place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
+
+
+# --- sums --------------------------------------------------------------------------------------------------
+
+
+def combine_kernels(kernels: Any, weights: Any) -> np.ndarray:
+    """Weighted sum Σ_m weights[m] · K_m.
+
+    Parameters
+    ----------
+    kernels : array of shape (n, k, m), or dict or sequence of m arrays of shape (n, k)
+    weights : array-like of shape (m,)
+        In the order of the kernels.
+
+    Returns
+    -------
+    ndarray of shape (n, k), float64
+
+    Examples
+    --------
+    >>> combine_kernels([np.eye(2), np.ones((2, 2))], [1.0, 0.5])
+    array([[1.5, 0.5],
+           [0.5, 1.5]])
+    """
+    is_stack = isinstance(kernels, np.ndarray) and kernels.ndim == 3
+    Ks = np.moveaxis(check_real_matrix(kernels if is_stack else stack_kernels(kernels), "kernels"), 2, 0)
+    values = check_real_matrix(weights, "weights").astype(np.float64)
+    if values.shape != (len(Ks),):
+        raise ValueError(
+            f"weights must have one entry for each of the {len(Ks)} kernels; got shape {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"weights must be finite; got {values.tolist()}.")
+    total = np.zeros(Ks.shape[1:])
+    with np.errstate(all="ignore"):
+        for weight, K in zip(values, Ks, strict=True):
+            if weight != 0.0:
+                total += weight * K
+    return total

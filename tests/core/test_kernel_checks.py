@@ -1,0 +1,243 @@
+"""What a fit says of its kernels, where the doctor would: each line, its remedy, and silence elsewhere."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+    make_moons,
+)
+
+from multikernel import (
+    BayesianMKLClassifier,
+    ColumnBoostingClassifier,
+    CombinedKernelClassifier,
+    KernelBank,
+    LocalizedMKLClassifier,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRidge,
+    NonstationaryClassifier,
+    PosteriorSVC,
+    View,
+    stack_kernels,
+)
+from multikernel.core.kernel_checks import is_near_identity, remember, scale_gap, tell_of_kernels
+from multikernel.doctor import diagnose
+from multikernel.kernels import Chi2, Gaussian, Laplacian, Linear
+from multikernel.views import KernelWarning
+from tests.shared_data import needs_shared_data, shared_data_folder
+
+IDENTITY = "nearly the identity: half of the samples have no other"
+
+
+def two_classes(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 4)) + y[:, None], y
+
+
+def said(fit):
+    """The lines of a fit, by KernelWarning alone."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    return [str(entry.message) for entry in caught if entry.category is KernelWarning]
+
+
+# ---------------------------------------------------------------------- near-identity
+@pytest.mark.parametrize(
+    "make",
+    [
+        MKLClassifier, MKLRegressor, MKLRidge, MKLOneClass, PosteriorSVC, LocalizedMKLClassifier,
+        ColumnBoostingClassifier, BayesianMKLClassifier, NonstationaryClassifier,
+        lambda kernels: CombinedKernelClassifier(kernels=kernels),
+    ],
+)  # fmt: skip
+def test_every_family_tells_of_a_near_identity_kernel(make):
+    X, y = two_classes()
+    lines = said(lambda: make([View("wide", Gaussian()), View("narrow", Gaussian(gamma=1e3))]).fit(X, y))
+    found = [line for line in lines if IDENTITY in line]
+    assert len(found) == 1
+    assert found[0].startswith("kernel 'narrow': ")
+    assert "\n" not in found[0]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(gamma=1e3), Laplacian(gamma=1e3), Chi2(gamma=1e6)])
+def test_the_width_to_try_is_that_of_the_data(kernel):
+    X, y = two_classes()
+    X = np.abs(X)
+    [line] = [line for line in said(lambda: MKLClassifier(kernel).fit(X, y)) if IDENTITY in line]
+    number = (
+        line.split(", here ")[1].split(",")[0]
+        if isinstance(kernel, Gaussian)
+        else line.split("Try gamma=")[1].split()[0]
+    )
+    better = type(kernel)(gamma=float(number))
+    assert np.median(better(X)[np.triu_indices(60, 1)]) == pytest.approx(np.exp(-1.0), rel=0.01)
+    if isinstance(kernel, Gaussian):
+        assert float(number) == pytest.approx(Gaussian(gamma="median").fit(X).gamma, rel=0.01)
+    assert not [line for line in said(lambda: MKLClassifier(better).fit(X, y)) if IDENTITY in line]
+
+
+def test_the_doctor_has_the_same_words():
+    X, y = two_classes()
+    K = np.eye(60) + 1e-3 * Gaussian(gamma=0.1)(X)
+    findings = [finding for finding in diagnose({"K": K}, y).findings if "identity" in finding.what]
+    [line] = [line for line in said(lambda: MKLClassifier("precomputed").fit(K, y)) if IDENTITY in line]
+    assert findings[0].what in line
+    assert findings[0].remedy in line
+
+
+@pytest.mark.parametrize("gram", ["dense", "memmap"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_on_stacks_in_memory_and_on_disk(gram, dtype):
+    X, y = two_classes()
+    bank = KernelBank([View("wide", Gaussian()), View("narrow", Gaussian(gamma=1e3))], gram=gram, dtype=dtype)
+    lines = said(lambda: MKLClassifier(bank).fit(X, y))
+    assert sum(line.startswith("kernel 'narrow': ") for line in lines) == 1
+
+
+def test_on_factors():
+    X, y = two_classes(200)
+    views = [View("wide", Gaussian()), View("narrow", Gaussian(gamma=1e3)), View("large", 1e4 * Linear())]
+    lines = said(lambda: MKLClassifier(KernelBank(views, gram="low_rank", rank=40)).fit(X, y))
+    assert [line.split(":")[0] for line in lines] == ["kernel 'narrow'", "kernels of different scale"]
+    assert 'Try gamma="median", here ' in lines[0]
+    assert not said(lambda: MKLClassifier(KernelBank(views[:1], gram="low_rank", rank=40)).fit(X, y))
+
+
+def test_a_kernel_that_half_of_the_samples_lack_is_no_identity():
+    K = np.zeros((40, 40))
+    K[:15, :15] = 0.5 + 0.5 * np.eye(15)
+    assert not is_near_identity(K)
+
+
+def test_a_few_rows_decide_only_against_it():
+    """Neighbors in pairs: each sample has one other like it, which a sample of the columns would miss."""
+    K = np.kron(np.eye(1500), np.full((2, 2), 0.9) + 0.1 * np.eye(2))
+    assert not is_near_identity(K)
+    K[::2] = K[:, ::2] = 0.0
+    np.fill_diagonal(K, 1.0)
+    assert is_near_identity(K)
+
+
+def test_widths_that_the_library_chose_are_told_of_only_together():
+    Ks = np.stack([np.eye(30), Linear()(two_classes(30)[0])])
+    both, one = SimpleNamespace(view_names_=["a", "b"]), SimpleNamespace(view_names_=["a"])
+    assert not said(lambda: tell_of_kernels(Ks, both, automatic=True))
+    assert said(lambda: tell_of_kernels(Ks, both))
+    assert said(lambda: tell_of_kernels(Ks[:1], one, automatic=True))
+
+
+# ---------------------------------------------------------------------- scales
+def test_scales_far_apart():
+    X, y = two_classes()
+    views = [View("genes", Linear()), View("age", Linear(), [0])]
+    big = X * np.array([1e-2, 1.0, 1.0, 1.0])
+    [line] = said(lambda: MKLClassifier(views).fit(big, y))
+    assert "of 'age'" in line
+    assert "of 'genes'" in line
+    assert 'transforms="unit_trace"' in line
+    scaled = [View(view.name, view.kernel, view.columns, "unit_trace") for view in views]
+    assert not said(lambda: MKLClassifier(scaled).fit(big, y))
+    assert not said(lambda: MKLClassifier(views).fit(X, y))
+
+
+@pytest.mark.parametrize(("factor", "speaks"), [(999.0, False), (1001.0, True)])
+def test_the_threshold_is_a_thousand(factor, speaks):
+    X, y = two_classes()
+    K = Gaussian(gamma=0.1)(X)
+    lines = said(
+        lambda: MKLClassifier("precomputed").fit(
+            stack_kernels([K, factor * Linear()(X) / np.trace(Linear()(X)) * 60]), y
+        )
+    )
+    assert bool(lines) == speaks
+
+
+def test_costs_that_bring_kernels_to_one_scale_or_keep_them_apart_are_no_reason():
+    X, y = two_classes()
+    K = Gaussian(gamma=0.1)(X)
+    stack = stack_kernels([K, 1e4 * K @ K])
+    assert said(lambda: MKLClassifier("precomputed").fit(stack, y))
+    assert not said(lambda: MKLClassifier("precomputed", costs=[1.0, 1e3]).fit(stack, y))
+    assert not said(lambda: MKLClassifier("precomputed", costs=[1.0, 1e3]).fit(stack_kernels([K, K @ K]), y))
+
+
+def test_scales_of_one_kernel_or_none():
+    assert scale_gap(["a"], [1.0]) is None
+    assert scale_gap(["a", "b"], [1.0, 0.0]) is None
+
+
+# ---------------------------------------------------------------------- learned by heart
+def test_samples_learned_by_heart():
+    X, y = two_classes()
+    lines = said(lambda: MKLClassifier([View("narrow", Gaussian(gamma=1e3))], C=10.0).fit(X, y))
+    [line] = [line for line in lines if "by heart" in line]
+    assert "Kernel 'narrow' has most of the weight" in line
+    assert "100% of the samples as support vectors" in line
+    assert "Use wider kernels, a smaller C, or a larger norm." in line
+
+
+def test_many_support_vectors_that_say_something_are_no_sign():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 500)) + 0.5 * y[:, None]
+    model = MKLClassifier([View("genes", Linear(), transforms="unit_trace")], C=100.0)
+    assert not said(lambda: model.fit(X, y))
+    assert model.support_.size >= 32
+    assert model.score(X, y) == 1.0
+    assert said(lambda: model.fit(rng.normal(size=(40, 500)), y))  # nothing to learn, and all is learned
+
+
+def test_the_estimate_without_the_own_term():
+    beta = np.array([1.0, -1.0, 1.0, -1.0])
+    found = remember(np.eye(4)[None], np.ones(1), beta, beta, 0.0)
+    assert (found.support, found.right, found.alone, found.largest) == (1.0, 1.0, 0.0, 0.5)
+    assert found.by_heart
+    assert not remember(np.outer(beta, beta)[None], np.ones(1), beta, beta, 0.0).by_heart
+    assert remember(np.eye(4)[None], np.ones(1), beta, np.array([1.0, -1.0, 0.0, 0.0]), 0.0) is None
+
+
+# ---------------------------------------------------------------------- silence
+def test_it_is_silenced_by_name():
+    X, y = two_classes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=KernelWarning)
+        MKLClassifier(Gaussian(gamma=1e3)).fit(X, y)
+
+
+DATA = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
+    "digits": lambda: tuple(part[:400] for part in load_digits(return_X_y=True)),
+    "moons": lambda: make_moons(300, noise=0.2, random_state=0),
+    "wide": lambda: make_classification(80, 2000, n_informative=50, random_state=0),
+}
+STORED = ["sonar", "ionosphere", "wpbc", "heart_statlog", "monks3", "new_thyroid", "yale", "letter"]
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_defaults_are_silent_on_ordinary_data(name):
+    X, y = DATA[name]()
+    assert not said(lambda: MKLClassifier().fit(X, y))
+
+
+@needs_shared_data
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", STORED)
+def test_defaults_are_silent_on_stored_data(name):
+    with np.load(shared_data_folder() / f"{name}.npz") as file:
+        rows = np.random.default_rng(0).permutation(len(file["y"]))[:400]
+        X, y = file["X"][rows].astype(float), file["y"][rows]
+    assert not said(lambda: MKLClassifier().fit(X, y))

@@ -1,0 +1,70 @@
+"""Every estimator that weighs kernels takes several tables, any frames, and columns in any order."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from multikernel.kernels import Gaussian, Linear
+from multikernel.registry import get_method, list_methods
+from multikernel.views import MultiTable, View
+
+N = 40
+RNG = np.random.default_rng(0)
+Y = np.arange(N) % 2
+ONE = pd.DataFrame(RNG.normal(size=(N, 3)) + Y[:, None], columns=list("abc"))
+TWO = pd.DataFrame(RNG.normal(size=(N, 2)), columns=list("de"))
+WIDE = pd.concat([ONE, TWO], axis=1)
+TARGETS = {"classes": Y, "values": ONE["a"].to_numpy() + 0.1 * Y, "nothing": None}
+# those that learn with one kernel, pairs, or columns of their own
+OTHERS = {"pairs", "projection", "kdda", "knn", "spectral", "conformal"}
+CASES = [
+    pytest.param(method, task, id=f"{method.name}-{task}")
+    for method in map(get_method, (m if isinstance(m, str) else m.name for m in list_methods()))
+    if method.learner is None and method.name not in OTHERS
+    for task in method.tasks
+]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:the gate is open for view"),
+]
+
+
+def fitted(method, task, kernels, X):
+    model = method.make(task, kernels=kernels)
+    return model.fit(X) if TARGETS[task] is None else model.fit(X, TARGETS[task])
+
+
+def answers(model, X):
+    return np.asarray((model.predict if hasattr(model, "predict") else model.transform)(X), float)
+
+
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_a_dict_of_tables(method, task):
+    model = fitted(method, task, {"one": Gaussian(), "two": Linear()}, {"one": ONE, "two": TWO})
+    assert model.view_names_ == ["one", "two"]
+    expected = answers(model, {"one": ONE, "two": TWO})
+    shuffled = {"two": pl.from_pandas(TWO[["e", "d"]]), "extra": TWO, "one": ONE.assign(more=0.0)}
+    np.testing.assert_allclose(answers(model, MultiTable(shuffled)), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="fitted with the table 'two', which is not there at prediction"):
+        answers(model, {"one": ONE})
+
+
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_columns_by_name_in_any_frame_and_order(method, task):
+    views = [("u", Gaussian(), ["a", "b"]), ("v", Linear(), ["d"])]
+    model = fitted(method, task, views, pl.from_pandas(WIDE))
+    other = WIDE[["d", "b", "a"]].assign(q=1.0)
+    np.testing.assert_allclose(answers(model, other), answers(model, WIDE), atol=1e-12)
+    with pytest.raises(ValueError, match=r"X lacks 1 columns .* such as \['a'\]"):
+        answers(model, WIDE.drop(columns="a"))
+
+
+@pytest.mark.parametrize("name", ["kdda", "knn", "spectral", "conformal"])
+def test_one_kernel_is_on_one_table(name):
+    tables = {"one": ONE, "two": TWO}
+    with pytest.raises(ValueError, match="learns with one kernel; one of each table is 2: one, two"):
+        get_method(name).make("classes", kernels=Gaussian()).fit(tables, Y)
+    model = get_method(name).make("classes", kernels=View("v", Gaussian(), table="two")).fit(tables, Y)
+    alone = get_method(name).make("classes", kernels=Gaussian()).fit(TWO, Y)
+    np.testing.assert_array_equal(answers(model, tables), answers(alone, TWO))

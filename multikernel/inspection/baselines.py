@@ -269,7 +269,8 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
         plain = [replace(view, keep=False) for view in as_views(kernels)]
         kernels = [replace(view, approximation=None, rank=None) for view in plain] if on_factors else plain
-    return estimator(KernelBank(kernels, psd=stored.psd), learner, machine)
+    bank = KernelBank(kernels, psd=stored.psd, standardize=stored.standardize, normalize=stored.normalize)
+    return estimator(bank, learner, machine)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:

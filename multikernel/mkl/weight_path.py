@@ -245,7 +245,9 @@ def _with_shared_kernels(estimator: Any, X: Any) -> tuple[Any, Any, list[str] | 
     """The estimator to fit, its X, and the names of the views where these are a stack of Gram matrices."""
     if not _can_share(estimator, X):
         return estimator, X, None
-    bank = KernelBank(estimator._storage.kernels, dtype=estimator._storage.dtype)
+    given = estimator._storage
+    options: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
+    bank = KernelBank(given.kernels, dtype=given.dtype, **options)
     stack = bank.fit_transform(as_pandas(X))
     names = list(bank.view_names_)
     costs = None if estimator.costs is None else check_costs(estimator.costs, names)

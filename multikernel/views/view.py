@@ -139,6 +139,17 @@ class View:
         object.__setattr__(self, "keep", self._checked_keep())
         self._check_approximation()
 
+    def _checked_keep(self) -> bool | float:
+        keep = self.keep
+        if isinstance(keep, (bool, np.bool_)):
+            return bool(keep)
+        if not isinstance(keep, (float, np.floating)) or not 0.0 < keep < 1.0:
+            raise ValueError(
+                f"view {self.name!r}: keep must be True, False, or a share above 0 and below 1; got "
+                f"{keep!r}. Use keep=True for half of an equal share."
+            )
+        return float(keep)
+
     def _require_numbers(self) -> None:
         """Refuse to standardise columns that the kernel does not read as numbers."""
         label = f"view {self.name!r}"
@@ -232,6 +243,23 @@ class View:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
         shown = [f"{name}={_in_short(value)}" for name, value, default in given if not _same(value, default)]
         return f"View({', '.join(shown)})"
+
+
+def _in_short(value: Any) -> str:
+    """A value as it is written; of long lists, such as the columns of a table, the number and the ends.
+
+    Examples
+    --------
+    >>> _in_short(["a", "b"]), _in_short(list(range(400)))
+    ("['a', 'b']", '<400: 0, 1, 2, ..., 399>')
+    """
+    if not isinstance(value, (list, tuple)) or len(value) <= _MOST_SHOWN:
+        return repr(value)
+    return f"<{len(value)}: {', '.join(map(repr, value[:3]))}, ..., {value[-1]!r}>"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str) and value == default)
 
 
 _NORMALIZE: dict[str, Transform] = {

@@ -94,7 +94,7 @@ def test_high_prices_and_kernels_of_different_size():
     one, other = (ColumnBoostingRegressor(kernels, method="qp", C=C).fit(X, y) for C in (1e4, 1e8))
     assert one.status_ == other.status_ == "optimal"
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-3)
-    stack = np.stack([k(X) for k in kernels], axis=2) * [1.0, 1e3, 50e-3]
+    stack = np.stack([view.kernel(X) for view in kernels], axis=2) * [1.0, 1e3, 50e-3]
     weights = rng.uniform(0.1, 100.0, 40)
     model = ColumnBoostingRegressor("precomputed", method="qp", normalize=False, tol=1e-6)
     with pytest.warns(KernelWarning, match="of different scale"):

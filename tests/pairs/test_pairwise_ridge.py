@@ -138,7 +138,7 @@ def test_frames_by_name_with_texts():
         return 1.0 * (np.asarray(A) == np.asarray(B).T)
 
     words = pd.DataFrame({"drug": [f"d{a}" for a, _ in grid()], "target": [f"t{b}" for _, b in grid()]})
-    model = PairwiseRidge(same, alpha=0.5).fit(words, y)
+    model = PairwiseRidge(raw(same), alpha=0.5).fit(words, y)
     np.testing.assert_allclose(model.predict(words), y / 1.5)  # each pair is like itself only
 
 
@@ -152,7 +152,7 @@ def test_sequences_beside_positions():
     expected = PairwiseRidge(Precomputed(K), ORDERED[1]).fit(pairs, y).predict(pairs)
     rows = [[sequences[a], int(b)] for a, b in pairs]
     for table in (pd.DataFrame(rows), np.array(rows, dtype=object), rows):
-        model = PairwiseRidge(Spectrum(2), ORDERED[1]).fit(table, y)
+        model = PairwiseRidge(raw(Spectrum(2)), ORDERED[1]).fit(table, y)
         np.testing.assert_allclose(model.predict(table), expected, atol=1e-6)
 
 

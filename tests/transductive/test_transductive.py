@@ -1,6 +1,7 @@
 """The transductive classifier: its attributes from outside, prediction, input, and what it refuses."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def test_weights_of_any_sign_reach_further_than_nonnegative_ones():
 def test_the_inductive_classifier_has_the_same_optimum(loss, C):
     """Unit-diagonal kernels: the trace c = 3n (4n with the identity), so that their C is c/n times ours."""
     X, y, X_new, _ = split()
-    views = [(name, kernel, None, "unit_diagonal") for name, kernel in zip("pgl", KERNELS, strict=True)]
+    views = [replace(view, normalize="diagonal") for view in KERNELS]
     criterion = "hard" if np.inf == C else {"hinge": "soft1", "squared_hinge": "soft2"}[loss]
     transductive = fitted(views, method=criterion, C=1.0 if np.inf == C else C, tol=1e-10)
     factor = 4.0 if C == "learn" else 3.0

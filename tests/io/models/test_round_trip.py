@@ -211,7 +211,7 @@ def test_banks_of_factors(tmp_path):
         loaded = again(given, tmp_path, trusted=[shared_letters])
         assert loaded.transform(FRAME[::-1]).tobytes() == given.transform(FRAME[::-1]).tobytes()
         assert loaded.ranks_.tolist() == given.ranks_.tolist() and repr(loaded.kernels) == repr(views)
-    small = [View("few", Gaussian(), None, "center", True, rank=5)]
+    small = [View("few", Gaussian(), None, "center", True, rank=5, normalize=None)]
     many = LowRankBank(small).fit(np.random.default_rng(0).normal(size=(2000, 30)))
     assert save_model(many, tmp_path / "small.skops").stat().st_size < 20_000  # the reference rows: 480 000
 

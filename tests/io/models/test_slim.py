@@ -25,8 +25,9 @@ from multikernel.spectral import ConformalKernel
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import KernelWarning
 from tests.io.models.models import NEW, answers, assert_same_bits, make_data
+from tests.raw import raw
 
-TWO = [Linear(), Gaussian(0.5)]
+TWO = raw([Linear(), Gaussian(0.5)])  # rows are saved as the kernels see them
 SLIM = [
     MKLClassifier(TWO),
     MKLRegressor(TWO),
@@ -66,7 +67,7 @@ def test_kernels_without_weight_leave_nothing():
     X, labels, _ = make_data(40)
     X = np.column_stack([X, 0.01 * np.random.default_rng(1).normal(size=(40, 2))])
     with pytest.warns(KernelWarning, match="of different scale"):
-        model = MKLClassifier([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])]).fit(X, labels)
+        model = MKLClassifier(raw([("signal", Linear(), [0]), ("noise", Linear(), [3, 4])])).fit(X, labels)
     assert model.kernel_weights_[1] == 0.0
     data = checked_bytes(model)
     assert all(X[row, 0].tobytes() in data for row in model.support_)

@@ -55,14 +55,13 @@ LABELS = np.where(features()[:, 0] > 0, "yes", "no")
 def test_the_kernels_are_auto_or_one_gaussian_a_view_or_what_is_given():
     assert plan_fit(table(LABELS)).model.kernels == "auto"
     views = {"p": ["a", "b"], "q": ["c"]}
-    scaled = {"transforms": "unit_trace", "standardize": True}
     assert plan_fit(table(LABELS, views=views)).kernels == [
-        View("p", Gaussian(), ["a", "b"], **scaled),
-        View("q", Gaussian(), ["c"], **scaled),
+        View("p", Gaussian(), ["a", "b"]),
+        View("q", Gaussian(), ["c"]),
     ]
     both = plan_fit(table(LABELS, views=views), kernels="linear, gaussian")
     assert [view.name for view in both.kernels] == ["p/linear", "p/gaussian", "q/linear", "q/gaussian"]
-    assert plan_fit(table(LABELS), kernels="linear").kernels == [View("linear", Linear(), **scaled)]
+    assert plan_fit(table(LABELS), kernels="linear").kernels == [View("linear", Linear())]
 
 
 def test_only_columns_that_a_view_reads_must_be_numbers_and_known():

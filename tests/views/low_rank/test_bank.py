@@ -26,6 +26,7 @@ from multikernel.kernels import (
 from multikernel.views import KernelBank, LowRankBank, View, make_bank
 from multikernel.views.low_rank import largest_rank, reference_rows, reference_size
 from multikernel.views.low_rank import view as one_view
+from tests.raw import raw
 from tests.refusals import refused
 
 RNG = np.random.default_rng(7)
@@ -140,9 +141,8 @@ def test_reference_rows():
 @pytest.mark.parametrize("approximation", [None, "nystroem", "cholesky"])
 def test_what_repeats_is_dropped(approximation):
     table = np.repeat(RNG.normal(size=(6, 2)), 20, axis=0)
-    bank = LowRankBank([View("six rows", Gaussian(gamma=1.0), approximation=approximation)], rank=50).fit(
-        table
-    )
+    view = View("six rows", Gaussian(gamma=1.0), approximation=approximation)
+    bank = LowRankBank(raw(view), rank=50).fit(table)
     Z = bank.transform(table)
     assert bank.ranks_[0] <= 6 and np.isfinite(Z).all()
     K = Gaussian(gamma=1.0)(table)
@@ -218,7 +218,7 @@ def test_a_diagonal_that_contradicts_the_kernel_is_refused():
 @pytest.mark.parametrize("approximation", ["cholesky", "nystroem"])
 def test_an_error_out_of_reach_does_not_take_a_column_for_each_row(approximation):
     rows = np.arange(900.0)[:, None]
-    bank = LowRankBank([View("v", Gaussian(50.0), approximation=approximation)], rank=0.01).fit(rows)
+    bank = LowRankBank(raw(View("v", Gaussian(50.0), approximation=approximation)), rank=0.01).fit(rows)
     assert bank.ranks_[0] == largest_rank(900) == 225
     assert bank.trace_errors_[0] == pytest.approx(0.75)
 

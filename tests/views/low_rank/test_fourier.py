@@ -10,6 +10,7 @@ from multikernel.kernels import Gaussian, Laplacian
 from multikernel.kernels._rows import Rows
 from multikernel.views import LowRankBank, View
 from multikernel.views.low_rank.maps import fourier_map
+from tests.raw import raw
 
 X = np.random.default_rng(5).normal(size=(60, 3))
 KERNELS = [
@@ -23,7 +24,7 @@ KERNELS = [
 
 def random_features(kernel, rank, seed, table=X, transforms=()):
     view = View("v", kernel, None, transforms, approximation="random_features", rank=rank)
-    return LowRankBank([view], seed=seed).fit(table)
+    return LowRankBank(raw(view), seed=seed).fit(table)
 
 
 def mean_square_error(kernel, rank, seeds=12):

@@ -213,12 +213,6 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
     return views
 
 
-def _view_options(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of `View` that an entry has; TOML has no None."""
-    found = {key: entry[key] for key in _OF_VIEW if key in entry}
-    return found | ({"normalize": None} if found.get("normalize") == "none" else {})
-
-
 def _check_keys(entry: dict[str, Any], place: _Place) -> None:
     _require_known_keys(entry, _KEYS, place)
     for key in ("name", "kernel"):

@@ -169,17 +169,6 @@ class View:
                 "columns as they are. Leave standardize out."
             )
 
-    def _checked_keep(self) -> bool | float:
-        keep = self.keep
-        if isinstance(keep, (bool, np.bool_)):
-            return bool(keep)
-        if not isinstance(keep, (float, np.floating)) or not 0.0 < keep < 1.0:
-            raise ValueError(
-                f"view {self.name!r}: keep must be True, False, or a share above 0 and below 1; got "
-                f"{keep!r}. Use keep=True for half of an equal share."
-            )
-        return float(keep)
-
     # --- the rule for what a view does not say -----------------------------------------------------
 
     @property
@@ -293,23 +282,6 @@ def _normalizes(transforms: Iterable[Transform]) -> bool:
         else isinstance(transform, tuple(type(known) for known in _NORMALIZE.values()))
         for transform in transforms
     )
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, str) and value == default)
-
-
-def _in_short(value: Any) -> str:
-    """A value as it is written; of long lists, such as the columns of a table, the number and the ends.
-
-    Examples
-    --------
-    >>> _in_short(["a", "b"]), _in_short(list(range(400)))
-    ("['a', 'b']", '<400: 0, 1, 2, ..., 399>')
-    """
-    if not isinstance(value, (list, tuple)) or len(value) <= _MOST_SHOWN:
-        return repr(value)
-    return f"<{len(value)}: {', '.join(map(repr, value[:3]))}, ..., {value[-1]!r}>"
 
 
 def read_kernel(kernel: Any) -> Kernel:

@@ -12,6 +12,7 @@ from multikernel import KernelBank, MKLClassifier
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import EmpiricalMap, FunctionKernel, Gaussian, Sigmoid, Spectrum, smallest_eigenvalue
 from multikernel.views import LowRankBank, View
+from tests.raw import raw
 
 RNG = np.random.default_rng(4)
 X, Z = RNG.normal(size=(50, 3)), RNG.normal(size=(7, 3))
@@ -74,7 +75,7 @@ def test_similarities_of_training_rows_are_computed_once():
 
 def test_two_maps_of_the_same_rows_do_not_take_each_others_similarities():
     views = [("a", EmpiricalMap(manhattan)), ("b", EmpiricalMap(Gaussian())), ("c", EmpiricalMap(manhattan))]
-    bank = KernelBank(views)
+    bank = KernelBank(raw(views))
     Ks = bank.fit_transform(X)
     for m, (_, kernel) in enumerate(views):
         np.testing.assert_allclose(Ks[:, :, m], kernel.fit(X)(X), rtol=1e-12)
@@ -98,6 +99,6 @@ def test_models_of_it_are_saved_and_predict_the_same(tmp_path):
 @pytest.mark.parametrize("approximation", ["nystroem", "cholesky"])
 def test_factors_stand_for_it(approximation):
     kernel = EmpiricalMap(Sigmoid(0.5))
-    bank = LowRankBank([View("map", kernel, approximation=approximation, rank=50)]).fit(X)
+    bank = LowRankBank(raw(View("map", kernel, approximation=approximation, rank=50))).fit(X)
     factors = bank.transform(X)
     np.testing.assert_allclose(factors @ factors.T, kernel.fit(X)(X), atol=1e-6)

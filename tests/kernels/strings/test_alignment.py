@@ -12,6 +12,7 @@ from multikernel import KernelBank, MKLClassifier
 from multikernel.kernels import EmpiricalMap, LocalAlignment
 from multikernel.kernels.expressions import parse_kernel
 from tests.kernels.laws import check_laws, check_missing_library
+from tests.raw import raw
 from tests.refusals import refused
 
 residues = st.text("ARNDCQEGHILKMFPSTWYVBZX", min_size=1, max_size=14)
@@ -86,7 +87,7 @@ def test_an_indefinite_similarity_is_refused_and_the_map_of_it_is_not():
     with pytest.raises(ValueError, match=r"positive semidefinite; kernel 'align'"):
         KernelBank([("align", LocalAlignment())]).fit(rows)
     kernel = EmpiricalMap(LocalAlignment())
-    np.testing.assert_allclose(KernelBank([("align", kernel)]).fit_transform(rows)[:, :, 0], K @ K.T)
+    np.testing.assert_allclose(KernelBank(raw([("align", kernel)])).fit_transform(rows)[:, :, 0], K @ K.T)
     y = np.array([row.startswith("G") for row in rows])
     model = MKLClassifier([("align", kernel, None, "unit_diagonal")], C=1e3).fit(rows, y)
     assert model.score(rows, y) == 1.0

@@ -24,12 +24,13 @@ from multikernel.rules import (
 )
 from multikernel.rules.learner import Learned
 from tests.inspection.toys import scores_frame
+from tests.raw import raw
 
 matplotlib.use("Agg")
 
 SIMPLE = ["best single view", "plain sum"]
 WIDTH = 6.0
-KERNELS = [(f"x{j}", Gaussian(WIDTH), [j]) for j in range(8)]
+KERNELS = raw([(f"x{j}", Gaussian(WIDTH), [j]) for j in range(8)])
 
 
 class Only(WeightLearner):

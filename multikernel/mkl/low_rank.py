@@ -495,8 +495,8 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._fit_seed = model._draw_seed()
     rank = check_rank("rank", model._storage.rank)
     stored = model._storage
-    is_plain = isinstance(stored.kernels, str) and stored.standardize == stored.normalize == "auto"
-    kernels = stored.kernels if is_plain else as_views(stored)
+    says_nothing = stored.standardize == stored.normalize == "auto"
+    kernels = stored.kernels if says_nothing else as_views(stored)
     factors = FactorRequest(kernels, rank, model._fit_seed, stored.dtype, n_machines).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)

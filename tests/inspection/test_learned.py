@@ -12,6 +12,7 @@ from multikernel.inspection.learned import choose_rows
 from multikernel.kernels import Linear
 from multikernel.rules import InstanceWeights
 from multikernel.spectral import KernelKNNClassifier
+from tests.raw import raw
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_of_some_rows_and_in_a_pipeline(classifier, table):
     rows = np.array([5, 3, 40])
     whole = learned_kernel(classifier, X)
     assert np.allclose(learned_kernel(classifier, X, rows), whole[np.ix_(rows, rows)])
-    model = make_pipeline(StandardScaler(), MKLClassifier([Linear()])).fit(X, label)
+    model = make_pipeline(StandardScaler(), MKLClassifier(raw([Linear()]))).fit(X, label)
     scaled = StandardScaler().fit_transform(X)
     assert np.allclose(learned_kernel(model, X), scaled @ scaled.T)
 
@@ -73,7 +74,7 @@ def test_other_samples_than_those_of_fit_are_refused(classifier, table):
 # ------------------------------------------------------------------ pictures
 def test_the_embedding_has_the_geometry_of_the_kernel(table):
     X, label, _ = table
-    model = MKLClassifier([("plane", Linear(), ["a", "b"])]).fit(X, label)
+    model = MKLClassifier(raw([("plane", Linear(), ["a", "b"])])).fit(X, label)
     found = evaluate(model, X, label, parts=["embedding"])["embedding"]
     points = np.array([[point["x"], point["y"]] for point in found["points"]])
     plane = X[["a", "b"]].to_numpy()
@@ -103,7 +104,7 @@ def test_blocks_do_not_cross_classes(views):
     X = rng.normal(size=(150, 2))
     label = np.repeat(["x", "y"], [140, 10])
     X[label == "y"] += 10.0
-    model = MKLClassifier([Linear()]).fit(X, label)
+    model = MKLClassifier(raw([Linear()])).fit(X, label)
     found = evaluate(model, X, label, parts=["heat_maps"])["heat_maps"]
     values = np.array(found["maps"][0]["values"])
     assert values.shape == (60, 60) and found["groups"][1]["stop"] == 60

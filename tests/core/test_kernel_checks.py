@@ -33,6 +33,7 @@ from multikernel.kernels import Chi2, Gaussian, Laplacian, Linear
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.views import KernelWarning
+from tests.raw import raw
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 IDENTITY = "nearly the identity: half of the samples have no other"
@@ -74,7 +75,7 @@ def test_every_family_tells_of_a_near_identity_kernel(make):
 def test_the_width_to_try_is_that_of_the_data(kernel):
     X, y = two_classes()
     X = np.abs(X)
-    [line] = [line for line in said(lambda: MKLClassifier(kernel).fit(X, y)) if IDENTITY in line]
+    [line] = [line for line in said(lambda: MKLClassifier(raw(kernel)).fit(X, y)) if IDENTITY in line]
     number = (
         line.split(", here ")[1].split(",")[0]
         if isinstance(kernel, Gaussian)
@@ -84,7 +85,7 @@ def test_the_width_to_try_is_that_of_the_data(kernel):
     assert np.median(better(X)[np.triu_indices(60, 1)]) == pytest.approx(np.exp(-1.0), rel=0.01)
     if isinstance(kernel, Gaussian):
         assert float(number) == pytest.approx(Gaussian(gamma="median").fit(X).gamma, rel=0.01)
-    assert not [line for line in said(lambda: MKLClassifier(better).fit(X, y)) if IDENTITY in line]
+    assert not [line for line in said(lambda: MKLClassifier(raw(better)).fit(X, y)) if IDENTITY in line]
 
 
 def test_the_doctor_has_the_same_words():
@@ -107,7 +108,7 @@ def test_on_stacks_in_memory_and_on_disk(gram, dtype):
 
 def test_on_factors():
     X, y = two_classes(200)
-    views = [View("wide", Gaussian()), View("narrow", Gaussian(gamma=1e3)), View("large", 1e4 * Linear())]
+    views = raw([("wide", Gaussian()), ("narrow", Gaussian(gamma=1e3)), ("large", 1e4 * Linear())])
     lines = said(lambda: MKLClassifier(KernelBank(views, gram="low_rank", rank=40)).fit(X, y))
     assert [line.split(":")[0] for line in lines] == ["kernel 'narrow'", "kernels of different scale"]
     assert 'Try gamma="median", here ' in lines[0]
@@ -140,7 +141,7 @@ def test_widths_that_the_library_chose_are_told_of_only_together():
 # ---------------------------------------------------------------------- scales
 def test_scales_far_apart():
     X, y = two_classes()
-    views = [View("genes", Linear()), View("age", Linear(), [0])]
+    views = raw([("genes", Linear()), ("age", Linear(), [0])])
     big = X * np.array([1e-2, 1.0, 1.0, 1.0])
     [line] = said(lambda: MKLClassifier(views).fit(big, y))
     assert "of 'age'" in line

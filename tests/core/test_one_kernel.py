@@ -167,7 +167,7 @@ def test_what_is_no_kernel_is_refused(kind):
         kind("rfb").fit(X, Y)
     with refuses(kind.__name__, "one kernel", "list", "a + b", error=TypeError):
         kind([Linear(), Gaussian()]).fit(X, Y)
-    with refuses("must be a Kernel or a function", "None", error=TypeError):
+    with refuses("a kernel, a function f(X, Z)", "got NoneType", error=TypeError):
         kind(None).fit(X, Y)
     with refuses("must be an instance", "Write Gaussian()", error=TypeError):
         kind(Gaussian).fit(X, Y)

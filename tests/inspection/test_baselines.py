@@ -60,9 +60,9 @@ def test_rivals_of_models_without_a_machine_have_an_intercept(table, views):
     assert machine.fit(K, shifted).score(K, shifted) > 0.8 and "intercept" in words
 
 
-def test_a_view_is_left_out_of_every_choice_of_the_search(search):
+def test_a_view_is_left_out_of_every_choice_of_the_search(search, table):
     report = Report()
-    found = leave_out(subject_of(search), report)
+    found = leave_out(subject_of(search), table[0], report)
     grids = found["without b"].estimator.param_grid
     assert [[view.name for view in kernels] for kernels in grids[0]["kernels"]] == [
         ["a", "noise"],
@@ -74,7 +74,7 @@ def test_a_view_is_left_out_of_every_choice_of_the_search(search):
     assert len(search.param_grid[0]["kernels"]) == 3
     report = Report()
     search.param_grid[0]["costs"] = [None]
-    assert leave_out(subject_of(search), report) == {} and "costs" in report.omitted[0]["why"]
+    assert leave_out(subject_of(search), table[0], report) == {} and "costs" in report.omitted[0]["why"]
     del search.param_grid[0]["costs"]
 
 

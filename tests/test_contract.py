@@ -28,6 +28,7 @@ from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
 from tests.public import public_estimators as exported_estimators
+from tests.raw import raw
 
 N = 24
 _RNG = np.random.default_rng(0)
@@ -36,8 +37,8 @@ FRESH = np.random.default_rng(1).normal(size=(7, 3))
 LABELS = np.where(X[:, 0] + 0.3 * _RNG.normal(size=N) > 0, "up", "down")
 VALUES = X[:, 0] + 0.1 * _RNG.normal(size=N)
 COLUMNS = ["p", "q", "r"]
-VIEWS = [("tap", Gaussian(gamma=1.0), [0, 1]), ("mic", Gaussian(gamma=0.3), [2])]
-NAMED_VIEWS = [("tap", Gaussian(gamma=1.0), ["p", "q"]), ("mic", Gaussian(gamma=0.3), ["r"])]
+VIEWS = raw([("tap", Gaussian(gamma=1.0), [0, 1]), ("mic", Gaussian(gamma=0.3), [2])])
+NAMED_VIEWS = raw([("tap", Gaussian(gamma=1.0), ["p", "q"]), ("mic", Gaussian(gamma=0.3), ["r"])])
 
 
 def stack(A=X):

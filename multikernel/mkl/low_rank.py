@@ -371,10 +371,9 @@ def is_unasked(estimator: Any, factors: Factors) -> bool:
 
 
 def tell_of_factors(estimator: Any, given: GivenRows, factors: Factors) -> None:
-    """Warn of near-identity kernels, on rows evenly spaced over all, and of scales far apart."""
-    bank, n = factors.bank, given.rows.n_rows
-    numbers = np.arange(n) if n <= _LOOKED_AT else np.arange(_LOOKED_AT) * n // _LOOKED_AT
-    table = as_table(given.rows.take(numbers)[0])
+    """Warn of near-identity kernels, on some of the rows that count, and of scales far apart."""
+    bank = factors.bank
+    table = as_table(given.rows.take(draw_rows(given, _LOOKED_AT, estimator._fit_seed))[0])
     views = [_Looked(view.kernel, view.rows(table)) for view in bank.views_]
     lonely = [m for m, view in enumerate(views) if is_near_identity(view.gram())]
     if lonely and not (is_automatic(estimator._storage.kernels) and len(lonely) < len(views)):
@@ -450,7 +449,7 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     about = _grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
     folds = most_dense_folds(n)
-    search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
+    search = f" Name the route for a search with up to {_grouped(folds)} folds, which have fewer rows."
     warn_caller(
         "gram='auto' of a KernelBank takes factors of low rank for large Gram matrices. Raise its rank for "
         "more exact ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or "

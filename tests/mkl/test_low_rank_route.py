@@ -78,6 +78,7 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
         MKLRegressor(KernelBank(VIEWS, rank=5, gram="low_rank")).fit(*make_regression(80))
 
 
+@pytest.mark.filterwarnings("ignore:kernel.*nearly the identity:multikernel.views.KernelWarning")
 def test_factors_that_hold_little_or_cost_more_than_the_stack_are_said_to(monkeypatch):
     narrow = raw([View("narrow", Gaussian(500.0), [0, 1]), *VIEWS])
     said = r"Raise rank, or use wider kernels, for view 'narrow' \(relative trace error up to 0\.\d+, see"

@@ -189,7 +189,7 @@ def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
     gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
     if gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART:
         warn_caller(
-            f'kernels {gap.what} Bring them to one scale: transforms="unit_trace" of each View, or '
+            f'kernels {gap.what} Bring them to one scale: normalize="variance" of each View, or '
             "unit_trace(K) of a matrix.",
             KernelWarning,
         )

@@ -381,7 +381,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         if facts.degenerate:
             if automatic:
                 return None
-            raise_degenerate(label, facts.degenerate)
+            raise_degenerate(label, facts.degenerate, _training_rows(len(rows)))
         if needs_repair(slot, facts, label, psd=self.psd, full=full):
             chain = Chain((*chain.transforms, repair(slot, self.psd, label)))
         return FittedView(view.name, kernel, pair.selection, chain, rows, pair.scaling)
@@ -547,6 +547,11 @@ def pairs_by_columns(
         pair = TrainPair(rows, selection, scaling, present, keep=keep and len(members) > 1)
         for position in members:
             yield position, views[position], pair
+
+
+def _training_rows(n: int) -> str:
+    """What messages call the training rows."""
+    return "training rows" if n > 1 else "only training row (n_samples = 1)"
 
 
 def _present(taken: Any, label: str) -> np.ndarray | None:

@@ -146,7 +146,7 @@ def test_scales_far_apart():
     [line] = said(lambda: MKLClassifier(views).fit(big, y))
     assert "of 'age'" in line
     assert "of 'genes'" in line
-    assert 'transforms="unit_trace"' in line
+    assert 'normalize="variance"' in line
     scaled = [View(view.name, view.kernel, view.columns, "unit_trace") for view in views]
     assert not said(lambda: MKLClassifier(scaled).fit(big, y))
     assert not said(lambda: MKLClassifier(views).fit(X, y))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.core.row_input import labelled_rows
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import vanished
@@ -14,12 +14,13 @@ from multikernel.mkl.low_rank import draw_rows
 from multikernel.mkl.vanished import sufficient_rank
 from multikernel.views import LowRankBank
 from multikernel.views.low_rank import view as choice
+from tests.raw import raw
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1.0, 1.0, size=(700, 2))
 WAVE = np.sin(12.0 * X[:, 0]) + np.sin(12.0 * X[:, 1]) + 0.8 * X[:, 0]
 LABELS = np.where(WAVE > 0.0, "up", "down")
-VIEWS = [View("narrow", Gaussian(gamma=60.0)), View("line", Linear()), View("wide", Gaussian(gamma=0.5))]
+VIEWS = raw([("narrow", Gaussian(gamma=60.0)), ("line", Linear()), ("wide", Gaussian(gamma=0.5))])
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +93,7 @@ def test_views_on_several_tables_are_named(monkeypatch):
 
 def test_a_kernel_that_no_rank_holds_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(vanished, "_CARRIED", 0.0)
-    views = [View("points", Gaussian(gamma=1e5)), *VIEWS[1:]]
+    views = raw([("points", Gaussian(gamma=1e5)), *VIEWS[1:]])
     (message,) = told(MKLClassifier(views), X, LABELS)
     assert "no rank up to 1500 holds it" in message and "gram='dense'" in message
 
@@ -102,8 +103,8 @@ def test_the_rank_that_holds_a_kernel():
     blocks = np.kron(np.eye(2), np.ones((20, 20)))[np.ix_(*2 * [np.arange(40).reshape(2, 20).T.ravel()])]
     assert sufficient_rank(blocks) == 2  # rows of two kinds in turn: one of each holds all
     rows = RNG.uniform(-1.0, 1.0, size=(1500, 2))
-    bank = KernelBank([Gaussian(gamma=60.0)])
+    bank = KernelBank(raw(Gaussian(gamma=60.0)))
     rank = sufficient_rank(bank.fit_stack(rows)[0])
     assert 100 < rank < 400 and rank % 10 == 0
-    found = LowRankBank([Gaussian(gamma=60.0)], rank=rank, seed=1).fit(rows).trace_errors_[0]
+    found = LowRankBank(raw(Gaussian(gamma=60.0)), rank=rank, seed=1).fit(rows).trace_errors_[0]
     assert 0.2 < found < 0.3  # of the rows with the landmarks; 0.3 of others

@@ -12,7 +12,7 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver import learn
 from multikernel.nonstationary.solver.mixtures import MODES
-from multikernel.views import View
+from multikernel.views import KernelWarning, View
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.raw import raw
@@ -254,7 +254,8 @@ def test_posteriors_that_are_zero_or_one(method):
     y = np.arange(24) % 2 == 0
     X[y] += 1.5
     views = raw([Linear(), ("x", Linear(), [0]), Gaussian(gamma=1.0)])
-    model = NonstationaryClassifier(views, C=1e3, method=method, n_init=4).fit(X, y)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model = NonstationaryClassifier(views, C=1e3, method=method, n_init=4).fit(X, y)
     assert model.status_ == "optimal" and model.score(X, y) == 1.0
     for weights in model.mixture_weights(X):
         assert np.isfinite(weights).all() and (np.abs(weights - weights.round()) < 1e-6).any()
@@ -282,7 +283,7 @@ def test_a_small_price_does_not_loosen_the_solution(solver):
 def test_mixtures_that_are_worse_than_none_are_told():
     X, y = make_curved()
     said = "worse than mixtures that say the same of every sample.*unit diagonal"
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=said), pytest.warns(KernelWarning, match="of different scale"):
         NonstationaryClassifier(raw([Gaussian(), Polynomial(degree=2)])).fit(1e7 * X, y)
 
 
@@ -310,7 +311,9 @@ def test_the_hard_margin_of_classes_that_nearly_touch():
 def test_the_hard_margin_beside_a_kernel_of_another_size():
     X, _ = make_curved()
     y = X[:, 0] > 0
-    model = NonstationaryClassifier(raw([Linear(), Polynomial(degree=3)]), C=np.inf).fit(1e-5 * X, y)
+    model = NonstationaryClassifier(raw([Linear(), Polynomial(degree=3)]), C=np.inf)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        model.fit(1e-5 * X, y)
     assert model.score(1e-5 * X, y) == 1.0
 
 

@@ -456,8 +456,8 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
     warn_caller(
         "gram='auto' puts factors of low rank in the place of large Gram matrices. Give KernelBank(kernels, "
-        "rank=...) for more exact ones, see approximation_; gram='low_rank' of the bank says that they are "
-        f"wanted, gram='dense' or 'memmap' that they are not. About {about} rows, "
+        "rank=...) for more exact ones (see approximation_), gram='low_rank' if they are wanted, "
+        f"gram='dense' or 'memmap' if not. About {about} rows, "
         f"{readable_size(factors.memory.stack)} instead of {readable_size(stack)}; "
         f"{largest_error(estimator.approximation_['trace_error'], '.1g')}."
         f"{search if folds else ''}",

@@ -25,6 +25,7 @@ from multikernel.inspection.baselines import KEPT
 from multikernel.kernels import Linear
 from multikernel.report import render_markdown, summarize
 from multikernel.rules import LowerBoundedMKL
+from tests.raw import raw
 
 N = 50
 WIDTHS = (2, 3, 4, 2)

@@ -90,6 +90,12 @@ def new_by_present_names(cls: type, *args: Any, **params: Any) -> Any:
     return object.__new__(cls)
 
 
+# a class without parameters is not to show those of this function
+new_by_present_names.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)]
+)
+
+
 def refuse_old_names(owner: type | str, params: Mapping[str, Any]) -> None:
     """Raise a TypeError for parameters that were renamed.
 

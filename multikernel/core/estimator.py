@@ -53,13 +53,12 @@ from .._validation import (
 )
 from ..rows import count_rows
 from ..views import CompletedBank, KernelBank, View, make_bank
-from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of
-from ..views.tables import MultiTable, as_tables
+from ..views.tables import MultiTable, as_table, as_tables
 from ..views.view import as_views, kept_views, place_views, refuse_kept_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table

@@ -34,8 +34,9 @@ from ..rows import (
     rows_unlike,
     take_rows,
 )
-from ..views.columns import Selection, as_table
+from ..views.columns import Selection
 from ..views.low_rank import LowRankBank
+from ..views.tables import as_table
 from .inputs import check_sample_weights, check_targets, encode_labels, price_samples, require_y
 
 

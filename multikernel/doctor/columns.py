@@ -14,7 +14,7 @@ from multikernel._validation import is_frame
 from multikernel.doctor.diagnosis import Finding, Recipes, named, option, percent
 from multikernel.doctor.target import Target
 from multikernel.rows.tables import take_rows
-from multikernel.views.columns import n_columns, n_rows
+from multikernel.views.tables import n_columns, n_rows
 
 _LARGEST_TABLE = 20_000_000  # entries; of a larger table a sample of rows is examined
 FEW_ROWS = 20  # with fewer rows, distinct whole numbers are no sign of an identifier

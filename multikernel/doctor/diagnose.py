@@ -50,10 +50,10 @@ from multikernel.doctor.views import (
 from multikernel.rows.tables import take_rows
 from multikernel.rules.targets import as_targets
 from multikernel.views import as_views
-from multikernel.views.columns import MultiTable, as_table, n_columns, n_rows
 from multikernel.views.low_rank import DEFAULT_RANK, LARGEST_DENSE, choose_gram
 from multikernel.views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size
 from multikernel.views.precomputed import storage_of
+from multikernel.views.tables import MultiTable, as_table, n_columns, n_rows
 from multikernel.viz import describe_data
 
 TASKS = ("auto", "classes", "values")

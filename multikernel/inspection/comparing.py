@@ -17,7 +17,7 @@ from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, Weight
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import machine_for
 from ..rules.targets import as_targets
-from ..views.columns import as_table, n_rows
+from ..views.tables import as_table, n_rows
 from .answers import majority_rate
 from .baselines import (
     PLAIN_SUM,

@@ -3,7 +3,8 @@
 Both routes solve the same problem, this one with K_m replaced by Z_m Z_mᵀ. A model on factors is a matrix
 of coefficients of their columns: it has no support samples, and keeps of the training rows the landmarks.
 
-The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
+The model is :class:`MKLClassifier`, :class:`MKLRegressor` or :class:`MKLRidge`; ``gram``, ``rank`` and
+``dtype`` are those of the :class:`KernelBank` of its kernels.
 
 **Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts
 of the rows take the route of all rows (:func:`settle_route`).
@@ -49,7 +50,7 @@ from ..core.weights.factors import BlockResult, learn_block_weights
 from ..kernels._rows import Pair, Rows
 from ..rows import LocalRows, RowBlocks, cluster_memory, count_rows, fits_cluster, is_dask
 from ..views import View, as_views
-from ..views.columns import as_table, resolve_columns
+from ..views.columns import resolve_columns
 from ..views.low_rank import (
     GRAM_ROUTES,
     DegenerateViewError,
@@ -62,7 +63,7 @@ from ..views.low_rank import (
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
-from ..views.tables import as_tables
+from ..views.tables import as_table, as_tables
 from ..views.view import automatic_names, kept_views, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
@@ -81,7 +82,7 @@ class LowRankWarning(UserWarning):
 
 
 def choose_route(estimator: Any, X: Any) -> str:
-    """``"dense"``, ``"memmap"`` or ``"low_rank"``, by the parameter ``gram``, the views and the rows.
+    """``"dense"``, ``"memmap"`` or ``"low_rank"``, by ``gram`` of the bank, the views and the rows.
 
     What is asked for and cannot be had together is a ValueError, with the remedy.
     """
@@ -90,9 +91,11 @@ def choose_route(estimator: Any, X: Any) -> str:
     check_float_dtype(estimator._storage.dtype)
     if is_dask(X):
         return _of_dask(estimator, X)
-    stored, X = estimator._storage, as_tables(X)
-    kernels = "precomputed" if estimator._precomputed else place_views(as_views(estimator.kernels), X)
-    n = max(_n_rows(X), 1)
+    stored, n = estimator._storage, 1
+    kernels: Any = "precomputed"
+    if not estimator._precomputed:  # Gram matrices in a dict are no tables
+        X = as_tables(X)
+        kernels, n = place_views(as_views(estimator.kernels), X), max(_n_rows(X), 1)
     chosen = choose_gram(stored.gram, n, kernels, stored.dtype, rank=stored.rank)
     if chosen == "low_rank":
         why_not = why_not_low_rank(estimator, X)
@@ -174,7 +177,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
 
 
 def has_asked_for_factors(estimator: Any) -> bool:
-    """Whether the estimator has a rank, or a view names one or an approximation."""
+    """Whether the bank of the estimator has a rank, or a view names one or an approximation."""
     return asks_for_factors(as_views(estimator.kernels), estimator._storage.rank)
 
 
@@ -371,10 +374,9 @@ def is_unasked(estimator: Any, factors: Factors) -> bool:
 
 
 def tell_of_factors(estimator: Any, given: GivenRows, factors: Factors) -> None:
-    """Warn of near-identity kernels, on rows evenly spaced over all, and of scales far apart."""
-    bank, n = factors.bank, given.rows.n_rows
-    numbers = np.arange(n) if n <= _LOOKED_AT else np.arange(_LOOKED_AT) * n // _LOOKED_AT
-    table = as_table(given.rows.take(numbers)[0])
+    """Warn of near-identity kernels, on some of the rows that count, and of scales far apart."""
+    bank = factors.bank
+    table = as_table(given.rows.take(draw_rows(given, _LOOKED_AT, estimator._fit_seed))[0])
     views = [_Looked(view.kernel, view.rows(table)) for view in bank.views_]
     lonely = [m for m, view in enumerate(views) if is_near_identity(view.gram())]
     if lonely and not (is_automatic(estimator._storage.kernels) and len(lonely) < len(views)):
@@ -450,7 +452,7 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     about = _grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
     folds = most_dense_folds(n)
-    search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
+    search = f" Name the route for a search with up to {_grouped(folds)} folds, which have fewer rows."
     warn_caller(
         "gram='auto' of a KernelBank takes factors of low rank for large Gram matrices. Raise its rank for "
         "more exact ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or "

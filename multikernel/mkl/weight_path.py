@@ -22,12 +22,11 @@ from ..core.inputs import check_costs
 from ..rows import is_dask
 from ..rows.tables import distinct_rows
 from ..views import KernelBank, as_views
-from ..views.columns import as_table, n_rows
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
 from ..views.stacks import as_stack, names_of
-from ..views.tables import is_tables
+from ..views.tables import as_table, is_tables, n_rows
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
 from .low_rank import settle_route

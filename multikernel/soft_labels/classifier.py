@@ -28,8 +28,9 @@ from ..core.inputs import (
 from ..core.kernel_checks import remembered
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
-from ..views.columns import Scaling, as_table
+from ..views.columns import Scaling
 from ..views.gating_features import columns_read
+from ..views.tables import as_table
 from .solver import (
     Distances,
     KernelDistances,

@@ -31,13 +31,8 @@ from multikernel.rows.tables import take_rows
 from multikernel.views.columns import (
     Scaling,
     Selection,
-    absent_rows,
     among,
-    as_table,
     check_positions,
-    n_columns,
-    n_rows,
-    require_width,
     resolve_columns,
     rows_that_have,
     spread_into,
@@ -50,7 +45,7 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.parameters import parameters, with_parameters
-from multikernel.views.tables import MultiTable
+from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, n_rows, require_width
 from multikernel.views.view import (
     View,
     as_views,
@@ -316,11 +311,11 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of the kernels by view, such as ``mrna__gamma``."""
-        own = super().get_params(deep=False)
+        own, below = super().get_params(deep=False), parameters(self.kernels)
         nested = {
             path.removeprefix("kernels__"): params.pop(path)
             for path in list(params)
-            if path not in own and (path.startswith("kernels__") or "__" in path)
+            if path not in own and ("__" in path or path in below)  # of one kernel: no name before them
         }
         super().set_params(**params)
         if nested:

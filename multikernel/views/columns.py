@@ -13,14 +13,7 @@ import scipy.sparse
 
 from multikernel._validation import RowError, all_finite, is_frame
 from multikernel.kernels._rows import Rows
-from multikernel.views.tables import (  # noqa: F401
-    MultiTable,
-    absent_rows,
-    as_table,
-    n_columns,
-    n_rows,
-    require_width,
-)
+from multikernel.views.tables import absent_rows, n_columns
 
 # A column that spreads by less than this share of its largest entry holds rounding and nothing else.
 _ROUNDING = 10.0 * float(np.finfo(np.float64).eps)

@@ -8,8 +8,8 @@ import scipy.sparse
 
 from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
-from multikernel.views.columns import Scaling, Selection, as_table, resolve_columns
-from multikernel.views.tables import MultiTable
+from multikernel.views.columns import Scaling, Selection, resolve_columns
+from multikernel.views.tables import MultiTable, as_table
 
 from .._typing import Array
 

@@ -210,6 +210,7 @@ def test_ready_made_kernels_of_drugs_and_targets():
         kernel([[0, 3], [0, 5]])
 
 
+@pytest.mark.filterwarnings("ignore:kernel.*nearly the identity:multikernel.views.KernelWarning")
 def test_sampled_pairs_go_to_a_support_vector_machine():
     rng = np.random.default_rng(0)
     drugs, targets = rng.normal(size=(25, 3)), rng.normal(size=(20, 2))

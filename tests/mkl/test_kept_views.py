@@ -25,6 +25,7 @@ from multikernel.inspection.baselines import KEPT
 from multikernel.kernels import Linear
 from multikernel.report import render_markdown, summarize
 from multikernel.rules import LowerBoundedMKL
+from tests.raw import raw
 
 N = 50
 WIDTHS = (2, 3, 4, 2)
@@ -184,7 +185,7 @@ def test_a_bound_that_does_not_bind_changes_nothing():
 
 def test_all_views_kept():
     X, y = table()
-    model = MKLClassifier(views(a=True, b=True, c=True, d=True), tol=1e-6).fit(X, y)
+    model = MKLClassifier(raw(views(a=True, b=True, c=True, d=True)), tol=1e-6).fit(X, y)
     assert (model.kernel_weights_ >= 0.125 - 1e-12).all()
     judged = LowerBoundedMKL(lowest=0.5, C=1.0, tol=1e-6).fit([Z @ Z.T for Z in blocks()[0]], y)
     assert model.objective_ == pytest.approx(judged.objective_, rel=5e-6)
@@ -238,7 +239,7 @@ def test_a_kept_view_that_is_constant_is_refused_by_name():
     X, y = table()
     X[:, 2:5] = 1.0
     with pytest.raises(ValueError, match="kernel 'b' is constant on the training rows"):
-        MKLClassifier(views(b=True)).fit(X, y)
+        MKLClassifier(raw(views(b=True))).fit(X, y)
 
 
 def test_factors_have_no_lower_bounds():

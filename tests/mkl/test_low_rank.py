@@ -244,6 +244,7 @@ def test_an_error_that_is_not_reached_is_said(few_references, monkeypatch, rank,
         MKLClassifier(KernelBank(MANY, gram="low_rank", rank=rank)).fit(*make_binary(200))
 
 
+@pytest.mark.filterwarnings("ignore:kernel.*nearly the identity:multikernel.views.KernelWarning")
 def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
     fits, fitted = [], FactorRequest._fitted
     monkeypatch.setattr(FactorRequest, "_fitted", lambda *given: fits.append(1) or fitted(*given))
@@ -293,6 +294,7 @@ def test_probabilities_on_factors():
 
 
 @pytest.mark.filterwarnings("ignore:factors of low rank hold less")
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
 def test_what_is_too_large_is_refused():
     X, y = make_regression()
     with pytest.raises(ValueError, match="too large for floating point"):

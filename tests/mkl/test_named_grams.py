@@ -198,3 +198,10 @@ def test_frames_as_gram_matrices():
 def test_new_kernels_that_do_not_belong_to_the_model(model, new, message):
     with pytest.raises((ValueError, TypeError), match=message):
         model.predict(new)
+
+
+def test_frames_in_another_order_are_refused_as_gram_matrices():
+    ids = [f"s{i}" for i in range(8)]
+    frame = pd.DataFrame(np.eye(8) + 1.0, index=ids, columns=ids)
+    with pytest.raises(ValueError, match="all kernels must have the same samples in the same order; row 0"):
+        MKLClassifier("precomputed").fit({"a": frame, "b": frame.loc[ids[::-1], ids[::-1]]}, [0, 1] * 4)

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel.views.columns import as_table, n_columns, n_rows, resolve_columns
+from multikernel.views.columns import resolve_columns
+from multikernel.views.tables import as_table, n_columns, n_rows
 from tests.refusals import refused
 
 VALUES = np.arange(12.0).reshape(3, 4)

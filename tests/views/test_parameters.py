@@ -72,6 +72,8 @@ def test_a_bank_is_copied():
     assert (bank.rank, bank.get_params()["shape__0__gamma"]) == (20, 0.5)
     assert bank.set_params(kernels__size__columns=[1], psd="clip").psd == "clip"
     assert bank.kernels[0].columns == [1]
+    one = KernelBank(Gaussian(gamma=1.0), rank=20)  # whose parameters have no name before them
+    assert changed(one, gamma=2.0).kernels == Gaussian(gamma=2.0) and one.kernels == Gaussian(gamma=1.0)
 
 
 def test_values_are_checked_as_in_the_constructor():

@@ -273,7 +273,7 @@ def _require_memory(n: int) -> None:
         raise ValueError(
             f"the convex problem of these mixtures has {n} pairs of a sample and a kernel that matter, which "
             f"take {needed / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available. Use fewer kernels or "
-            'samples, or solver="smo" (mode "qp" or "hard").'
+            'samples, or solver="smo" (method="qp" or "hard").'
         )
 
 

@@ -26,7 +26,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
-from multikernel.views.columns import Scaling, Selection, n_rows, resolve_columns
+from multikernel.views.columns import Scaling, Selection, resolve_columns
 from multikernel.views.low_rank.maps import (
     FeatureMap,
     cholesky_map,
@@ -46,6 +46,7 @@ from multikernel.views.low_rank.transforms import (
     share_left_out,
 )
 from multikernel.views.memory import GRAM_ROUTES, REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
+from multikernel.views.tables import n_rows
 from multikernel.views.view import View, as_views, has_part, require_number_of_features, require_varying
 
 _BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor

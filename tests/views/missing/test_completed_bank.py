@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import CompletedBank, KernelBank, PrecomputedBank, View, stack_kernels
-from multikernel.views.columns import absent_rows
 from multikernel.views.missing import RIDGE
+from multikernel.views.tables import absent_rows
 from tests.raw import raw
 from tests.refusals import refused
 

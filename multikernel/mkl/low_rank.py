@@ -62,7 +62,14 @@ from ..views.low_rank import (
     reference_rows,
     reference_size,
 )
-from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.memory import (
+    MemoryEstimate,
+    estimate_factors,
+    estimate_memory,
+    grouped,
+    readable_size,
+    require_fits,
+)
 from ..views.tables import as_table, as_tables
 from ..views.view import automatic_names, kept_views, place_views
 
@@ -416,7 +423,7 @@ def _warn_of_missed(factors: Factors) -> None:
         )
         warn_caller(
             f"view {factors.bank.view_names_[m]!r} has a relative trace error of {factors.errors[m]:.1e} "
-            f"over all {_grouped(factors.rows.n_rows)} rows, more than rank={factors.tolerances[m]:g} asks "
+            f"over all {grouped(factors.rows.n_rows)} rows, more than rank={factors.tolerances[m]:g} asks "
             f"for{remedy}",
             LowRankWarning,
         )
@@ -450,10 +457,10 @@ def _warn_of_inexact(factors: Factors) -> None:
 
 def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
-    about = _grouped(round(n, 2 - len(str(n))))  # to two digits
+    about = grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
     folds = most_dense_folds(n)
-    search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
+    search = f" Folds may have fewer rows: for a search with up to {grouped(folds)} folds name the route."
     warn_caller(
         "gram='auto' puts factors of low rank in the place of large Gram matrices. Give KernelBank(kernels, "
         "rank=...) for more exact ones (see approximation_), gram='low_rank' if they are wanted, "
@@ -463,10 +470,6 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
         f"{search if folds else ''}",
         LowRankWarning,
     )
-
-
-def _grouped(count: int) -> str:
-    return f"{count:,}".replace(",", " ")
 
 
 # ---------------------------------------------------------------------- steps of a fit

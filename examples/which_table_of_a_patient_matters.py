@@ -3,11 +3,12 @@
 
 Three tables of made-up patients, each from another laboratory: expression of genes, methylation of sites, and
 what the clinic wrote down (numbers, categories and gaps). Their rows are in different orders, and not every
-patient is in every table. ``join_views`` aligns them by the ids of the patients, a model learns a weight for
-each table, and the table of weights says which one matters: the outcome depends on two genes together and on
-the stage of the disease, and not on methylation. Patients that lack a table are kept by the outer join; as
-less is known of them, they are harder to predict. The script prints the weights, and the accuracy in
-cross-validation with and without these patients and of each table alone.
+patient is in every table. ``join_views`` aligns them by the ids of the patients, and a model learns a weight
+for each table. The outcome depends on two genes together and on the stage of the disease, and not on
+methylation: the genes have the largest weight, but methylation has some too, because sites tell the training
+patients apart. What a table is worth, the accuracy of each alone says. Patients that lack a table are kept by
+the outer join; as less is known of them, they are harder to predict. The script prints the weights, and the
+accuracy in cross-validation with and without these patients and of each table alone.
 
 Run it with ``python examples/which_table_of_a_patient_matters.py [--patients N] [--picture FILE]``.
 """

@@ -22,6 +22,7 @@ from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
 from ..mkl.classifier import MKLClassifier
 from ..mkl.regressors import MKLRegressor, MKLRidge
 from ..mkl.regularized.classifier import RegularizedMKLClassifier
+from ..rows import count_rows
 from ..rules import BestSingle, MeanRule
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
@@ -31,7 +32,7 @@ from ..views.precomputed import storage_of
 from ..views.stacks import NamedStack, names_of
 from ..views.tables import is_tables
 from ..views.view import kept_views
-from .subject import Subject, costs_without, n_samples, without_view
+from .subject import Subject, costs_without, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 KEPT = "kept views alone"
@@ -156,7 +157,7 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
-    if why := _why_no_grams(subject, n_samples(data[0])):
+    if why := _why_no_grams(subject, count_rows(data[0])):
         report.omit("baselines", why)
         return {}
     note_units(subject.final, data[1], report)
@@ -368,7 +369,7 @@ def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
     machine = SVC(kernel="rbf", random_state=0) if task == "classes" else SVR(kernel="rbf")
     width = np.shape(X)[1]
     grid = {"C": list(_PRICES), "gamma": [factor / width for factor in _WIDTHS]}
-    smallest = n_samples(X) // 2
+    smallest = count_rows(X) // 2
     if task == "classes":
         smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min()) // 2
     search: Any = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from .._validation import check_choice
 from ..core.store import Progress, progress_bar
+from ..rows import count_rows
 from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import machine_for
@@ -33,7 +34,7 @@ from .baselines import (
 from .comparison import BEST, About, Baseline, Comparison
 from .paired_tests import FOLDS, check_level, check_reference
 from .runs import GIVEN, N_FITS, Contest, Outcomes, Settings, list_works, make_contest, run_groups
-from .subject import Subject, n_samples
+from .subject import Subject
 
 BASELINES = (SINGLE, PLAIN_SUM, RBF)
 _TASKS = ("classes", "values")
@@ -411,7 +412,7 @@ def _about(
     return About(
         what,
         task if task in _TASKS else None,
-        n_samples(X) if only else None,
+        count_rows(X) if only else None,
         majority_rate(task, y) if only and scoring == "accuracy" else None,
         report.omitted,
         report.notes,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..core.store import Progress, Result, Work
-from ..rows import is_dask
+from ..rows import count_rows, is_dask
 from ..views.stacks import as_stack
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
@@ -30,7 +30,7 @@ from .learned import (
 )
 from .paired_tests import FOLDS, REPEATS, holm_tests
 from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
-from .subject import Subject, is_integer, n_samples, overview_of, sample_ids, subject_of
+from .subject import Subject, is_integer, overview_of, sample_ids, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
@@ -131,17 +131,17 @@ def evaluate(
     if held_out is not None and targets is not None:
         points = (max_points, random_state)
         found["held_out"] = held_out_part(subject, targets, held_out, points, report, sample_ids(X))
-    rows = choose_rows(targets, subject.task, max_points, random_state, n_samples(X))
+    rows = choose_rows(targets, subject.task, max_points, random_state, count_rows(X))
     found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     outcomes.note_warnings(report.notes)
-    if rows.size < n_samples(X):
+    if rows.size < count_rows(X):
         report.notes.append(
-            f"Pictures and tables show {rows.size} of {n_samples(X)} samples, drawn at random."
+            f"Pictures and tables show {rows.size} of {count_rows(X)} samples, drawn at random."
         )
     labels = np.unique([] if targets is None or subject.task != "classes" else targets)
     head = {
         "task": subject.task,
-        "n_samples": n_samples(X),
+        "n_samples": count_rows(X),
         "views": subject.views,
         "classes": [str(label) for label in labels],
         "data": overview_of(subject, X, targets),
@@ -166,7 +166,7 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
             f"{type(X if is_dask(X) else y).__name__}. Take some rows, or all that fit in memory, with "
             "compute()."
         )
-    n = n_samples(X)
+    n = count_rows(X)
     require_samples_of_fit(subject.final, n)
     if y is None:
         return None
@@ -251,7 +251,7 @@ def _contest_works(
 ) -> dict[str, list[Work]]:
     """The refits of each contender; a ValueError where there are no ten folds, e.g. of one sample a class."""
     X, y = data
-    targets = np.zeros(n_samples(X)) if y is None else y
+    targets = np.zeros(count_rows(X)) if y is None else y
     scoring = no_score if subject.task == "nothing" else None
     models = {name: contender.estimator for name, contender in contenders.items()}
     contest = make_contest(models, {GIVEN: (X, targets)}, scoring, settings.random_state)

@@ -18,6 +18,7 @@ from ..core.inputs import distinct_samples
 from ..localized.base import BaseLocalized
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier
+from ..rows import count_rows
 from ..rules.combined import CombinedKernel
 from ..rules.pca import kernel_components
 from ..spectral.classifier import SpectralKernelClassifier
@@ -26,7 +27,7 @@ from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import make_bank
 from ..viz.fitted import sample_weights
 from .answers import Part
-from .subject import Subject, n_samples, subject_of
+from .subject import Subject, subject_of
 
 LEARNED_KERNEL = "learned kernel"
 _BLOCKS = 60  # along each side of a heat map
@@ -77,8 +78,8 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     """
     check_is_fitted(model)
     subject = subject_of(model)
-    chosen = np.arange(n_samples(X)) if rows is None else np.asarray(rows)
-    require_samples_of_fit(subject.final, n_samples(X))
+    chosen = np.arange(count_rows(X)) if rows is None else np.asarray(rows)
+    require_samples_of_fit(subject.final, count_rows(X))
     K = _kernel_of(subject.final, subject.inputs(X), chosen)
     return np.asarray((K + K.T) / 2.0)
 
@@ -142,7 +143,7 @@ def _of_views(final: Any, X: Any, rows: Array) -> Array:
 
 
 def _of_projections(final: Any, X: Any) -> Array:
-    K = np.zeros((n_samples(X), n_samples(X)))
+    K = np.zeros((count_rows(X), count_rows(X)))
     kernel = final._model.kernel
     parts = list(final._parts(X))
     Z, eta = np.concatenate([z for z, _ in parts], axis=1), np.concatenate([gate for _, gate in parts])
@@ -182,7 +183,7 @@ def _distinct(final: Any, X: Any, rows: Array) -> tuple[Any, Array]:
 
     Machines merge equal samples before they fit the views.
     """
-    n = n_samples(X)
+    n = count_rows(X)
     if _n_in_bank(final, n) == n or final._precomputed:
         return X, rows
     samples = distinct_samples(X, np.zeros((n, 1)), np.ones(n))

@@ -205,10 +205,6 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def n_samples(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
 def sample_ids(X: Any) -> list[str] | None:
     """The names of the samples: the ids of a MultiTable, or an index that is not just a row count."""
     ids = getattr(X, "ids", None)

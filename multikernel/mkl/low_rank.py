@@ -62,7 +62,14 @@ from ..views.low_rank import (
     reference_rows,
     reference_size,
 )
-from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.memory import (
+    MemoryEstimate,
+    estimate_factors,
+    estimate_memory,
+    grouped,
+    readable_size,
+    require_fits,
+)
 from ..views.tables import as_table, as_tables
 from ..views.view import automatic_names, kept_views, place_views
 
@@ -415,7 +422,7 @@ def _warn_of_missed(factors: Factors) -> None:
         )
         warn_caller(
             f"view {factors.bank.view_names_[m]!r} has a relative trace error of {factors.errors[m]:.1e} "
-            f"over all {_grouped(factors.rows.n_rows)} rows, more than rank={factors.tolerances[m]:g} asks "
+            f"over all {grouped(factors.rows.n_rows)} rows, more than rank={factors.tolerances[m]:g} asks "
             f"for{remedy}",
             LowRankWarning,
         )
@@ -449,10 +456,10 @@ def _warn_of_inexact(factors: Factors) -> None:
 
 def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
-    about = _grouped(round(n, 2 - len(str(n))))  # to two digits
+    about = grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
     folds = most_dense_folds(n)
-    search = f" Name the route for a search with up to {_grouped(folds)} folds, which have fewer rows."
+    search = f" Name the route for a search with up to {grouped(folds)} folds, which have fewer rows."
     warn_caller(
         "gram='auto' of a KernelBank takes factors of low rank for large Gram matrices. Raise its rank for "
         "more exact ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or "
@@ -462,10 +469,6 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
         f"{search if folds else ''}",
         LowRankWarning,
     )
-
-
-def _grouped(count: int) -> str:
-    return f"{count:,}".replace(",", " ")
 
 
 # ---------------------------------------------------------------------- steps of a fit

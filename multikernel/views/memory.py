@@ -78,12 +78,12 @@ class MemoryEstimate:
         return self.available is None or self.total <= self.available
 
     def __str__(self) -> str:
-        size = _grouped(self.n)
+        size = grouped(self.n)
         plural = "kernel" if self.n_kernels == 1 else "kernels"
         there = "an unknown amount" if self.available is None else readable_size(self.available)
         what = f"{self.n_kernels} {plural} of {size} × {size}"
         if self.n_columns is not None:
-            what = f"factors of {self.n_kernels} {plural}, {size} × {_grouped(self.n_columns)},"
+            what = f"factors of {self.n_kernels} {plural}, {size} × {grouped(self.n_columns)},"
         return (
             f"{readable_size(self.stack)}{_WHERE[self.place]} for {what} in {self.dtype}, "
             f"{readable_size(self.workspace)} of workspace, {readable_size(self.total)} of memory in all; "
@@ -196,7 +196,8 @@ def allocate_stack(shape: tuple[int, ...], dtype: Any, gram: str) -> np.ndarray:
     return allocate_array(shape, dtype, on_disk=gram == "memmap")
 
 
-def _grouped(count: int) -> str:
+def grouped(count: int) -> str:
+    """A number with its digits in groups of three."""
     return f"{count:,}".replace(",", " ")
 
 

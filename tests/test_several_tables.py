@@ -68,3 +68,36 @@ def test_one_kernel_is_on_one_table(name):
     model = get_method(name).make("classes", kernels=View("v", Gaussian(), table="two")).fit(tables, Y)
     alone = get_method(name).make("classes", kernels=Gaussian()).fit(TWO, Y)
     np.testing.assert_array_equal(answers(model, tables), answers(alone, TWO))
+
+
+IDS = [f"s{k:02}" for k in range(N)]
+LEARNED = [case for case in CASES if case.values[0].name != "pca" and case.values[1] != "nothing"]
+JOINED = MultiTable({"one": ONE.set_axis(IDS), "two": TWO.set_axis(IDS)})
+
+
+@pytest.mark.parametrize(("method", "task"), LEARNED)
+def test_targets_of_other_samples_are_refused(method, task):
+    y = pd.Series(TARGETS[task], index=IDS)
+    for wrong in (y.iloc[::-1], y.set_axis([label.upper() for label in IDS])):
+        with pytest.raises(ValueError, match=r"row 0 is 's00' in X and .*join_views.*y\.to_numpy"):
+            method.make(task, kernels={"one": Gaussian(), "two": Linear()}).fit(JOINED, wrong)
+
+
+def test_targets_without_ids_are_taken_by_row():
+    model = get_method("mkl").make("classes", kernels={"one": Gaussian(), "two": Linear()})
+    rows = np.arange(N)[::-1]
+    positions = pd.Series(Y).iloc[rows]  # as a split leaves them: numbers, not ids
+    for X, y in ((JOINED, Y), (JOINED, pd.Series(Y)), (JOINED[rows], positions)):
+        assert model.fit(X, y).score(X, np.asarray(y)) > 0.5
+
+
+def test_columns_of_one_name_are_refused():
+    twice = WIDE.rename(columns={"b": "a"})
+    with pytest.raises(ValueError, match="several columns of one name, such as 'a'; make the names distinct"):
+        get_method("mkl").make("classes", kernels=[Gaussian()]).fit(twice, Y)
+
+
+def test_dates_are_no_numbers():
+    dated = ONE.assign(seen=pd.to_datetime(np.arange(N), unit="D"))
+    with pytest.raises(ValueError, match=r"column 3 \('seen'\) is not \(it holds dates or durations\)"):
+        get_method("mkl").make("classes", kernels="auto").fit({"one": dated, "two": TWO}, Y)

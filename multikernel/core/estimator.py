@@ -285,6 +285,11 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
+        if is_frame(X) and not X.columns.is_unique:
+            twice = X.columns[X.columns.duplicated()][0]
+            raise ValueError(
+                f"X has several columns of one name, such as {twice!r}; make the names distinct."
+            )
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
@@ -616,9 +621,9 @@ class BaseMKL(KernelEstimator):
             return chosen
         lacking = int((~X.present.all(axis=1)).sum())
         warn_caller(
-            f"{lacking} of {len(X)} samples lack a table after the outer join: the views that they have are "
-            "scaled to stand for all (missing='renormalize'). Choose with KernelBank(..., missing=...); a "
-            "choice that is named silences this warning.",
+            f"{lacking or 'none'} of {len(X)} samples lack a table after the outer join: the views that "
+            f"{'they' if lacking else 'others'} have are scaled to stand for all (missing='renormalize'). "
+            "Choose with KernelBank(..., missing=...); a choice that is named silences this warning.",
             MissingViewsWarning,
         )
         return chosen

@@ -38,6 +38,7 @@ def require_y(estimator: Any, y: Any) -> None:
 def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
     """Finite real targets as (n, n_outputs), as many rows as X has samples."""
     require_y(estimator, y)
+    given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
     values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
@@ -48,12 +49,14 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
         raise ValueError(
             f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
         )
+    _require_same_ids(X, given)
     return values[:, None] if values.ndim == 1 else values
 
 
 def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """The sorted classes, and the code 0, 1, … of each sample."""
     require_y(estimator, y)
+    given = y
     y = column_or_1d(y, warn=True)
     if y.dtype.kind != "O":
         assert_all_finite(y, input_name="y")
@@ -62,7 +65,28 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
+    _require_same_ids(X, given)
     return classes, codes
+
+
+def _require_same_ids(X: Any, y: Any) -> None:
+    """Refuse targets whose index names other samples than the rows of the tables.
+
+    Numbers that are not the ids in another order may be mere positions, as a split leaves them: they pass.
+    """
+    ids, index = getattr(X, "ids", None), getattr(y, "index", None)
+    if not isinstance(X, MultiTable) or ids is None or not isinstance(index, pd.Index):
+        return
+    if len(index) != len(ids) or isinstance(index, pd.RangeIndex) or index.equals(ids):
+        return
+    if (is_numeric_dtype(index) or is_numeric_dtype(ids)) and not index.isin(ids).all():
+        return
+    place = next(row for row, (a, b) in enumerate(zip(ids, index, strict=True)) if a != b)
+    raise ValueError(
+        f"X and y have other samples in the same rows: row {place} is {ids[place]!r} in X and "
+        f"{index[place]!r} in y. Align them with join_views(tables, y), or by y.loc[X.ids]; if the rows "
+        "agree as they are, pass y.to_numpy()."
+    )
 
 
 def require_two_classes(classes: Array, codes: Array) -> None:

@@ -25,8 +25,14 @@ from ..views import KernelBank, as_views
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
+<<<<<<< HEAD
 from ..views.stacks import as_stack, names_of
 from ..views.tables import as_table, is_tables, n_rows
+=======
+from ..views.stacks import NamedStack, as_stack, names_of
+from ..views.tables import is_tables
+from ..views.view import place_views
+>>>>>>> p3/user
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
 from .low_rank import settle_route
@@ -235,7 +241,8 @@ def _costs_at(machine: Any, X: Any, names: list[str] | None, exponent: float) ->
 def _names(machine: Any, X: Any) -> list[str]:
     """The names of the views, or of the precomputed kernels in X."""
     if not is_precomputed(machine.kernels):
-        return [view.name for view in as_views(machine.kernels)]
+        views = as_views(machine.kernels)
+        return [view.name for view in (place_views(views, as_table(X)) if is_tables(X) else views)]
     return names_of(X) or [f"kernel-{m}" for m in range((np.shape(as_stack(X)) + (1,))[2])]
 
 
@@ -250,7 +257,7 @@ def _with_shared_kernels(estimator: Any, X: Any) -> tuple[Any, Any, list[str] | 
     stack = bank.fit_transform(as_pandas(X))
     names = list(bank.view_names_)
     costs = None if estimator.costs is None else check_costs(estimator.costs, names)
-    return clone(estimator).set_params(kernels="precomputed", costs=costs), stack, names
+    return clone(estimator).set_params(kernels="precomputed", costs=costs), NamedStack(stack, names), names
 
 
 def _can_share(estimator: Any, X: Any) -> bool:

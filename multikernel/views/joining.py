@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse
@@ -91,7 +92,7 @@ def _named(tables: Any) -> dict[str, Any]:
 
 def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:
     """A frame whose index are the ids of its samples, each once."""
-    frame = as_pandas(table)
+    frame = _with_exact_ids(table, on)
     if isinstance(frame, pd.Series):
         frame = frame.to_frame()
     if not is_frame(frame):
@@ -101,6 +102,14 @@ def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:
             "Make a DataFrame of it, or pass tables with the same rows as a dict to fit."
         )
     return _set_ids(frame, f"table {name!r}", on)
+
+
+def _with_exact_ids(table: Any, on: str | None) -> Any:
+    """`table` as pandas; of other libraries, numbers become floats, which cannot tell long ids apart."""
+    frame = as_pandas(table)
+    if on is None or frame is table or not is_frame(frame) or on not in frame.columns:
+        return frame
+    return frame.assign(**{on: nw.from_native(table, eager_only=True)[on].to_list()})
 
 
 def _set_ids(frame: pd.DataFrame, label: str, on: str | None) -> pd.DataFrame:
@@ -113,6 +122,11 @@ def _set_ids(frame: pd.DataFrame, label: str, on: str | None) -> pd.DataFrame:
         else:
             frame = frame.set_index(on)
     index = frame.index
+    if isinstance(index, pd.MultiIndex):
+        raise ValueError(
+            f"{label} has ids of {index.nlevels} levels, {list(index.names)}; an id must be one text or "
+            "number. Join the levels: frame.set_axis(['/'.join(map(str, row)) for row in frame.index])."
+        )
     if index.hasnans:
         raise ValueError(f"{label} has a missing id in row {int(np.flatnonzero(index.isna())[0])}.")
     if not index.is_unique:
@@ -145,14 +159,14 @@ def _indexed_targets(y: Any, on: str | None) -> pd.Series:
     if isinstance(y, Mapping):
         y = pd.Series(dict(y))
     if not isinstance(y, pd.Series):
-        frame = _set_ids(as_pandas(y), "y", on)
+        frame = _set_ids(_with_exact_ids(y, on), "y", on)
         if frame.shape[1] != 1:
             raise ValueError(
                 f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, "
                 "or give the name of the id column as on=."
             )
         return frame.iloc[:, 0]
-    return _set_ids(y.to_frame(), "y", None).iloc[:, 0]
+    return _set_ids(y.to_frame(), "y", None).iloc[:, 0].rename(y.name)
 
 
 def _ids_of(frames: Mapping[str, pd.DataFrame], how: str) -> pd.Index:

@@ -160,6 +160,13 @@ class MultiTable:
             key = [int(key)]
         return self.take_rows(key)
 
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        """Refused, with the remedy: steps before a model ask for it."""
+        raise ValueError(
+            f"a MultiTable holds several tables, {self.names}, and is no array: only models that read tables "
+            f"take it. Treat each table, such as X[{self.names[0]!r}], before join_views."
+        )
+
     def take_rows(self, positions: Any) -> MultiTable:
         """The samples at some positions, or where a boolean mask is true."""
         if not isinstance(positions, slice):
@@ -254,6 +261,8 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
                 f"samples; got {type(table).__name__}."
             )
         checked[name] = as_table(table)
+        if n_columns(checked[name]) == 0:
+            raise ValueError(f"table {name!r} has no columns. Leave it out, or give it one at least.")
     return checked
 
 

@@ -17,6 +17,7 @@ from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge, stack_
 from multikernel.kernels import Gaussian
 from multikernel.mkl import RegularizedMKLClassifier, weight_path
 from multikernel.mkl.weight_path import VALUES, WeightPath
+from multikernel.views import KernelWarning
 from multikernel.views.tables import MultiTable
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 
@@ -248,3 +249,19 @@ def test_several_tables_are_not_put_into_one_stack(counted, binary):
     with pytest.raises(Stop, match="MultiTable"):
         weight_path(Asks(VIEWS), X, binary[1], values=[1.0])
     assert counted == []
+
+
+def test_warnings_name_the_views(binary):
+    X, y = binary
+    noise = np.random.default_rng(0).permutation(y)
+    views = [("narrow", Gaussian(gamma=50.0)), ("line", Gaussian(gamma=60.0))]
+    with pytest.warns(KernelWarning, match="'narrow'|'line'"):
+        weight_path(MKLClassifier(views), X, noise, values=[100.0])
+
+
+def test_costs_of_automatic_kernels_of_several_tables(binary):
+    X, y = binary
+    tables = MultiTable({"left": X[:, :1], "right": X[:, 1:]})
+    model = MKLClassifier(costs={"left-linear": 4.0})
+    path = weight_path(model, tables, y, parameter="costs", values=[0, 1])
+    assert path.to_frame().index[0] == "left-linear" and path.to_frame().shape == (14, 2)

@@ -88,3 +88,24 @@ def test_dtypes_survive():
     X = join_views({"mixed": mixed, "genes": GENES})
     assert isinstance(X["mixed"]["k"].dtype, pd.CategoricalDtype) and X["mixed"]["n"].dtype.kind == "i"
     assert np.asarray(X["genes"]).dtype == np.float64
+
+
+def test_long_ids_of_other_libraries_stay_apart():
+    ids = [2**60 + k for k in range(4)]
+    one = pl.DataFrame({"id": ids, "v": [0.1, 0.2, 0.3, 0.4]})
+    two = pd.DataFrame({"id": ids[::-1], "w": [4, 3, 2, 1]})
+    y = pl.DataFrame({"id": ids, "y": [0.0, 1.0, 0.0, 1.0]})
+    X, targets = join_views({"one": one, "two": two}, y, on="id")
+    assert list(X.ids) == ids and X["two"]["w"].tolist() == [1, 2, 3, 4]
+    assert targets.tolist() == [0.0, 1.0, 0.0, 1.0] and targets.index.equals(X.ids)
+
+
+def test_targets_keep_their_name():
+    tables = {"genes": GENES, "clinic": CLINIC}
+    assert join_views(tables, Y)[1].name is None and join_views(tables, Y.rename("ill"))[1].name == "ill"
+
+
+def test_ids_of_several_levels_are_refused():
+    levels = GENES.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]))
+    with pytest.raises(ValueError, match=r"table 'genes' has ids of 2 levels.*Join the levels"):
+        join_views({"genes": levels, "clinic": levels})

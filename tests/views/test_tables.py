@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.model_selection import KFold, train_test_split
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing
 
 from multikernel.views import MultiTable
@@ -121,3 +122,13 @@ def test_mistakes_in_use_are_named():
         X[:, 0]
     with pytest.raises(ValueError, match="ids must name each of the 6 samples once; got 2 ids"):
         MultiTable({"a": ARRAY}, ids=["x", "y"])
+
+
+def test_a_table_without_columns_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"table 'clinic' has no columns\. Leave it out"):
+        MultiTable({"genes": ARRAY, "clinic": FRAME[[]]})
+
+
+def test_steps_that_want_an_array_are_told_what_to_do():
+    with pytest.raises(ValueError, match=r"is no array.*Treat each table, such as X\['genes'\], before"):
+        StandardScaler().fit(X)

@@ -25,14 +25,9 @@ from ..views import KernelBank, as_views
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
-<<<<<<< HEAD
-from ..views.stacks import as_stack, names_of
-from ..views.tables import as_table, is_tables, n_rows
-=======
 from ..views.stacks import NamedStack, as_stack, names_of
-from ..views.tables import is_tables
+from ..views.tables import as_table, is_tables, n_rows
 from ..views.view import place_views
->>>>>>> p3/user
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
 from .low_rank import settle_route

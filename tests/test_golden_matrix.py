@@ -86,7 +86,7 @@ def test_alignment(problem, kind, who):
     if kind == "rank_one":
         stack = stack[:, :, [1]]
     model = TransductiveMKLClassifier(
-        "precomputed", method="alignment", weight_set=KINDS[kind], n_components=20
+        "precomputed", method="alignment", weight_set=KINDS[kind], n_components=20, tol=1e-8
     )
     with solved_by(who):
         model.fit(stack[:n_train], y[:n_train], stack[n_train:])

@@ -281,7 +281,7 @@ def generalization_bound(
     >>> chosen = np.random.default_rng(0).permutation(len(X))[:200]
     >>> X, y = ((X - X.mean(axis=0)) / X.std(axis=0))[chosen], y[chosen[:100]]
     >>> kernels = stack_kernels([unit_diagonal(Linear()(X)), Gaussian(gamma=0.01)(X)])
-    >>> model = TransductiveMKLClassifier("precomputed", C=0.1)
+    >>> model = TransductiveMKLClassifier("precomputed", C=0.1, tol=1e-8)
     >>> model = model.fit(kernels[:100], y, X_unlabeled=kernels[100:])
 
     Its scores at the training points, and its margin:

@@ -177,10 +177,10 @@ def test_what_is_no_number_is_named_and_the_other_columns_are_examined(table):
     assert len(found.kernels) == 7
 
 
-def test_dates_are_read_as_nanoseconds(table):
+def test_dates_are_no_numbers(table):
     X, y = table
     X["day"] = pd.date_range("2020-01-01", periods=60)
-    finding = find(diagnose(X[["a", "day"]], y), "note", "column 'day'")
+    finding = find(diagnose(X[["a", "day"]], y), "error", "column 'day'")
     assert "dates or times, such as '2020-01-01" in finding.what
     assert "dt.total_seconds()" in finding.remedy
 

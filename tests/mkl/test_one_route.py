@@ -138,7 +138,7 @@ def test_how_many_folds_leave_few_enough_rows(n):
 
 def test_the_refit_says_of_how_many_folds_the_route_is_another():
     search = GridSearchCV(MKLClassifier(VIEWS), {"C": [0.1, 1.0]}, cv=4)
-    with pytest.warns(LowRankWarning, match=r"for a search with up to 6 folds name the route\.$") as caught:
+    with pytest.warns(LowRankWarning, match=r"Name the route for a search with up to 6 folds") as caught:
         search.fit(X, Y)
     assert len(caught) == 1 and len(str(caught[0].message)) < 400  # of the refit: the folds have 45 rows
     wide = np.vstack([X, X + 0.01])

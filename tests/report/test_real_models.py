@@ -10,9 +10,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import (
+    LocalizedMKLOneClass,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
+)
+from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import GeneralMKL, KLDivergence, MarginMKL
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import KernelKNNClassifier
 from tests.raw import raw
 
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
@@ -23,25 +36,25 @@ DIABETES = tuple(part[:100] for part in load_diabetes(return_X_y=True))
 CLASSIFIERS = {
     name: mk.MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo", "joint")
 } | {
-    "discriminant": mk.KernelDiscriminantClassifier(VIEWS),
-    "posterior": mk.PosteriorSVC(VIEWS),
-    "regularized": mk.RegularizedMKLClassifier(VIEWS, cv=3, max_steps=2),
-    "nonstationary": mk.NonstationaryClassifier(VIEWS),
+    "discriminant": KernelDiscriminantClassifier(VIEWS),
+    "posterior": PosteriorSVC(VIEWS),
+    "regularized": RegularizedMKLClassifier(VIEWS, cv=3, max_steps=2),
+    "nonstationary": NonstationaryClassifier(VIEWS),
     "localized": mk.LocalizedMKLClassifier(VIEWS),
     "localized, one gate": mk.LocalizedMKLClassifier(VIEWS, multiclass="joint"),
-    "columns": mk.ColumnBoostingClassifier(VIEWS),
-    "columns, mark": mk.ColumnBoostingClassifier(VIEWS, method="mark"),
-    "bayesian": mk.BayesianMKLClassifier(VIEWS),
+    "columns": ColumnBoostingClassifier(VIEWS),
+    "columns, mark": ColumnBoostingClassifier(VIEWS, method="mark"),
+    "bayesian": BayesianMKLClassifier(VIEWS),
 }
 REGRESSORS = {
     "regressor": mk.MKLRegressor(VIEWS),
     "ridge": mk.MKLRidge(VIEWS),
     "localized regressor": mk.LocalizedMKLRegressor(VIEWS),
-    "columns of values": mk.ColumnBoostingRegressor(VIEWS),
-    "bayesian regressor": mk.BayesianMKLRegressor(VIEWS),
+    "columns of values": ColumnBoostingRegressor(VIEWS),
+    "bayesian regressor": BayesianMKLRegressor(VIEWS),
     "combined regressor": mk.CombinedKernelRegressor(VIEWS, MarginMKL()),
 }
-ONE_CLASS = {"one class": mk.MKLOneClass(VIEWS), "localized one class": mk.LocalizedMKLOneClass(VIEWS)}
+ONE_CLASS = {"one class": mk.MKLOneClass(VIEWS), "localized one class": LocalizedMKLOneClass(VIEWS)}
 
 
 def check_report(model, names=("first two", "last two")):
@@ -67,7 +80,7 @@ def test_a_model_is_reported(name):
     ("model", "said"),
     [
         (
-            mk.NonstationaryClassifier(VIEWS),
+            NonstationaryClassifier(VIEWS),
             ("what a further turn could reach", "another start may end lower"),
         ),
         (mk.LocalizedMKLClassifier(VIEWS), ("the best machines for the kernel that was learned",)),
@@ -85,11 +98,11 @@ def test_a_model_that_is_not_convex_is_not_called_the_best_possible(model, said)
 
 
 PROJECTIONS = {
-    "one region": mk.ProjectionKernelClassifier(),
-    "classifier": mk.ProjectionKernelClassifier(n_regions=2, n_components=1, multiclass="ovr"),
-    "sigmoid": mk.ProjectionKernelClassifier(n_regions=2, n_components=1, gating="sigmoid"),
-    "regressor": mk.ProjectionKernelRegressor(n_regions=2, n_components=1),
-    "one class": mk.ProjectionKernelOneClass(n_regions=2, n_components=1, tol=0.5),
+    "one region": ProjectionKernelClassifier(),
+    "classifier": ProjectionKernelClassifier(n_regions=2, n_components=1, multiclass="ovr"),
+    "sigmoid": ProjectionKernelClassifier(n_regions=2, n_components=1, gating="sigmoid"),
+    "regressor": ProjectionKernelRegressor(n_regions=2, n_components=1),
+    "one class": ProjectionKernelOneClass(n_regions=2, n_components=1, tol=0.5),
 }
 
 
@@ -111,7 +124,7 @@ def test_projections_are_reported_by_region(name):
 
 def test_weights_of_samples_weigh_the_mean_gate_of_regions():
     weights = np.random.default_rng(0).uniform(0.2, 3.0, size=150)
-    model = mk.ProjectionKernelClassifier(n_regions=2, n_components=1).fit(X, Y, weights)
+    model = ProjectionKernelClassifier(n_regions=2, n_components=1).fit(X, Y, weights)
     expected = np.average(model.sample_kernel_weights(X), axis=0, weights=weights)
     np.testing.assert_allclose(model.kernel_weights_, expected, rtol=1e-12)
 
@@ -144,7 +157,7 @@ def test_negative_weights_are_shown_as_such():
 
 
 def test_a_model_on_one_kernel_is_reported_without_weights():
-    summary = summarize(mk.KernelKNNClassifier().fit(X, Y))
+    summary = summarize(KernelKNNClassifier().fit(X, Y))
     assert summary["weights"] == [] and summary["model"]["name"] == "KernelKNNClassifier"
     page, markdown = render_html(summary), render_markdown(summary)
     assert "KernelKNNClassifier learns no kernel weights." in page
@@ -161,7 +174,7 @@ def test_a_pipeline_and_a_search_are_reported_by_the_model_in_them():
 def test_the_headline_names_the_view_of_the_largest_share():
     """Weights of discriminant analysis depend on the scale of the kernels, shares do not."""
     views = [("large", Linear() * 1e6, [2, 3]), ("small", Linear() * 1e-6, [0])]
-    model = mk.KernelDiscriminantClassifier(raw(views)).fit(X, Y)
+    model = KernelDiscriminantClassifier(raw(views)).fit(X, Y)
     assert model.kernel_weights_[0] < model.kernel_weights_[1]
     assert model.kernel_shares_[0] > model.kernel_shares_[1]
     assert render_markdown(summarize(model)).split("\n\n")[1].startswith("large carries most of the weight")

@@ -93,7 +93,7 @@ def test_an_indefinite_kernel_that_passed_the_checks_is_named(learner, monkeypat
     stack = np.stack(kernels)
     contrast = np.where(y == 1, 1.0, -1.0)
     stack[1] -= 3.0 * (np.eye(30) if learner.reg < 1.0 else np.outer(contrast, contrast))
-    monkeypatch.setattr("multikernel.rules.learner.kernels_first", lambda kernels: stack)
+    monkeypatch.setattr("multikernel.rules.learner.kernels_first", lambda kernels: (stack, list("abc")))
     with pytest.raises(ValueError, match=r"kernel 'b' has smallest eigenvalue -"):
         learner.fit(dict(zip("abc", kernels, strict=True)), y)
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.soft_labels import PosteriorSVC
+from multikernel.views import KernelWarning
 
 DTYPES = ("float64",) * 8 + ("float32", "int64", "bool", "object", "str", "complex")
 DEFECTS = ("none",) * 8 + ("nan", "inf", "constant column", "equal rows", "empty", "flat", "deep")
@@ -90,6 +91,7 @@ def try_it(model, X, y, test):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", KernelWarning)  # random kernels deserve it
         warnings.filterwarnings("ignore", "no sample is taken for class")  # random labels have that
         try:
             model.fit(X, y)

@@ -20,7 +20,10 @@ from multikernel.kernels import Gaussian, Hamming, Linear, Mixed, Spectrum
 from tests.public import public_estimators
 from tests.test_contract import ENTRIES
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning"),  # few samples, random labels
+]
 
 N = 24
 _RNG = np.random.default_rng(0)

@@ -28,10 +28,12 @@ VIEWS = [
     View("linear", Linear(), standardize=False, normalize="diagonal"),
 ]
 CONTENDERS = {
-    "weights of any sign": TransductiveMKLClassifier(VIEWS, weight_set="free"),
-    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weight_set="nonnegative"),
-    "learned C, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="soft2", C="learn"),
-    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="alignment"),
+    "weights of any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", tol=1e-8),
+    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weight_set="nonnegative", tol=1e-8),
+    "learned C, any sign": TransductiveMKLClassifier(
+        VIEWS, weight_set="free", method="soft2", C="learn", tol=1e-8
+    ),
+    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="alignment", tol=1e-8),
 }
 
 

@@ -3,6 +3,7 @@
 import pytest
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 from multikernel import (
     CombinedKernelClassifier,
@@ -131,7 +132,23 @@ def expected_failures(estimator):
     elif isinstance(estimator, MultipleKernelKMeans):
         reason = NUMBERING
     checks = ("dense", "sparse")
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in checks if reason}
+    found = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in checks if reason}
+    refused, kinds = weights_refused(estimator)
+    return found | {f"check_sample_weights_{kind}": refused for kind in kinds}
+
+
+def weights_refused(estimator):
+    """Why a fit refuses sample weights that its class takes, and in which checks."""
+    machine = getattr(estimator, "machine", None)
+    if machine is not None and not has_fit_parameter(machine, "sample_weight"):
+        every = ("pandas_series", "not_an_array", "list", "shape", "not_overwritten")
+        return "the machine takes no sample weights, and the fit says so", every
+    if isinstance(estimator, TransductiveMKLClassifier) and estimator.C == "learn":
+        return "sample weights multiply C, which is learned here, and the fit says so", (
+            "list",
+            "not_overwritten",
+        )
+    return "", ()
 
 
 FIRST = {type(estimator): repr(estimator) for estimator in reversed(ESTIMATORS)}

@@ -140,7 +140,7 @@ def _searched(model: Any, sample: Sample, folds: Sequence[Fold]) -> dict[str, An
 
 def at_best(model: Any) -> MKLClassifier:
     """Return the machine, not fitted yet, of the costs or the weights that a search chose."""
-    if model.search != "weights":
+    if model.method != "weights":
         return MKLClassifier(model.kernels, C=model.C, costs=model.costs_)
     # At p = ∞ all d²μ are 1: these costs are those weights.
     return MKLClassifier(model.kernels, C=model.C, norm=np.inf, costs=1.0 / np.sqrt(model.kernel_weights_))
@@ -148,7 +148,7 @@ def at_best(model: Any) -> MKLClassifier:
 
 def logarithms(model: Any) -> dict[str, list[float]]:
     """Return log₁₀ of the costs, or of the weights, that a search chose, relative to the first kernel."""
-    key, values = ("weights", model.kernel_weights_) if model.search == "weights" else ("costs", model.costs_)
+    key, values = ("weights", model.kernel_weights_) if model.method == "weights" else ("costs", model.costs_)
     return {f"log_{key}": np.log10(values / values[0]).tolist()}
 
 

@@ -183,7 +183,7 @@ def draw_surfaces(figure: str, summary: Summary, path: Path) -> None:
     drawing = Figure(figsize=(13.0, 5.4), layout="constrained")
     for axes, (label, model) in zip(drawing.subplots(1, 2), fit_all(figure, 0).items(), strict=True):
         model.surface_.plot(axes)
-        factor = "η/η₁" if model.search == "weights" else "d"
+        factor = "η/η₁" if model.method == "weights" else "d"
         axes.set(xlabel=f"{factor}, quadratic kernel", ylabel=f"{factor}, Gaussian kernel")
         axes.set_title(label, pad=28.0)
     drawing.savefig(path, dpi=110)

@@ -117,7 +117,7 @@ def test_the_kernels_are_ten_gaussians():
 def test_the_learned_kernel_is_that_of_the_estimator_on_the_points_themselves(reg, sizes):
     points = split_of_clouds(13, sizes=sizes, distance=3.0)
     found = methods.fit_learned(points, points.stacks(), reg)
-    model = KernelDiscriminantClassifier([plain(sigma) for sigma in SIGMAS], reg=reg)
+    model = KernelDiscriminantClassifier([plain(sigma) for sigma in SIGMAS], reg=reg, tol=1e-8)
     model.fit(points.X, points.y)
     assert found["accuracy"] == pytest.approx(100.0 * model.score(points.X_test, points.y_test))
     assert found["accuracy"] > 70.0

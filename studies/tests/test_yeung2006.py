@@ -394,7 +394,7 @@ def test_fresh_data_sets_have_the_accuracies_of_the_estimators(shared_data, data
 
     for key, parameters in {"nn1": {}, "nn3": {"n_neighbors": 3}, "svm100": {"classifier": "svm"}}.items():
         assert found["eig_tol 0.01"][key] == pytest.approx(accuracy(**parameters))
-        relative = {"alpha": ("relative", 1.5), "center": True, **parameters}
+        relative = {"reg": ("relative", 1.5), "center": True, **parameters}
         assert found["centred, eig_tol 0.1, α = 1.5 α*"][key] == pytest.approx(accuracy(**relative))
         chosen = SpectralKernelClassifier(**parameters).fit(X, y, X_new)
         assert found[CHOSEN][key] == pytest.approx(100.0 * np.mean(chosen.transduction_ == y_new))

@@ -413,6 +413,7 @@ class ViewFitter:
         if view.name not in self.automatic:
             is_all = n_rows(self.table) == self.n
             rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
+            rows += " (there is 1 sample)" if self.n == 1 else ""
             try:
                 raise_degenerate(f"kernel {view.name!r}", degenerate, rows)
             except ValueError as error:

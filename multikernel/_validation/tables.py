@@ -44,7 +44,8 @@ def check_number(
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number:
         raise TypeError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
+    with within_floats(name):
+        number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite; got {value!r}.")
     if above is not None and not number > above:
@@ -54,6 +55,17 @@ def check_number(
     if below is not None and not number < below:
         raise ValueError(f"{name} must be less than {below:g}; got {value!r}.")
     return number
+
+
+@contextmanager
+def within_floats(name: str) -> Iterator[None]:
+    """Let integers that no float can hold be refused in plain words."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} must hold numbers that a float can hold, up to 1.8e308; got a larger integer."
+        ) from error
 
 
 def check_positive_integer(name: str, value: Any) -> int:
@@ -335,7 +347,8 @@ def is_missing(value: Any) -> bool:
 def check_values(values: Any, label: str = "y", *, at_least: float | None = None) -> np.ndarray:
     """Return targets or weights of a block as finite float64 numbers, else name the row."""
     try:
-        numbers = np.asarray(values).astype(np.float64, copy=False)
+        with within_floats(label):
+            numbers = np.asarray(values).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{label} must hold numbers ({error}).") from error
     if not all_finite(numbers):

@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
-from .._validation import check_number, codes_of_classes, is_frame
+from .._validation import check_number, codes_of_classes, is_frame, within_floats
 from ..rows.tables import count_rows, row_keys
 from ..views.tables import MultiTable, as_table
 from ..views.view import View
@@ -41,7 +41,8 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
-    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    with within_floats("y"):
+        values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")

@@ -9,7 +9,6 @@ transform of a chain may need. ``restrict(support)`` keeps what is needed for th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -405,7 +404,7 @@ def as_transforms(spec: Any) -> tuple[Transform, ...]:
         return (spec,)
     if isinstance(spec, str):
         return (_BY_NAME[check_choice("transforms", spec, tuple(_BY_NAME))],)
-    if not isinstance(spec, Iterable):
+    if not isinstance(spec, list | tuple):
         raise TypeError(
             f"transforms must be transforms or their names ({', '.join(_BY_NAME)}); got {spec!r}."
         )

@@ -67,6 +67,11 @@ class WeightPath:
     table: pd.DataFrame
     scores: pd.DataFrame | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("weights", "table"):
+            if not isinstance(getattr(self, name), pd.DataFrame):
+                raise TypeError(f"{name} must be a DataFrame, as weight_path makes it.")
+
     def to_frame(self, *, shares: bool = False) -> pd.DataFrame:
         """The weights as a frame of its own, a row for each view and a column for each value.
 

@@ -47,6 +47,7 @@ def render_html(summary: Summary) -> str:
     >>> "&lt;b&gt;" in render_html(summarize(model))
     True
     """
+    words.require_summary(summary)
     environment = _environment()
     convergence = summary["convergence"]
     script = _source("script.js")
@@ -128,6 +129,7 @@ def find_renderer(path: str | Path) -> Callable[[Summary], str]:
 
 
 def _render_json(summary: Summary) -> str:
+    words.require_summary(summary)
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

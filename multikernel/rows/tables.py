@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,8 @@ import scipy.sparse
 def count_rows(table: Any) -> int:
     """Number of rows."""
     shape = getattr(table, "shape", None)
+    if not shape and not isinstance(table, Sized):
+        raise TypeError(f"X must be a table or a list of rows; got {type(table).__name__}.")
     return int(shape[0]) if shape else len(table)
 
 

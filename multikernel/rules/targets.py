@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._typing import Array
-from .._validation import check_choice, codes_of_classes
+from .._validation import check_choice, codes_of_classes, within_floats
 from ..core.svm.losses import EpsilonInsensitive, Hinge, Loss, OneClass
 
 TASKS = ("classes", "values", "nothing")
@@ -154,7 +154,8 @@ def _numbers(y: Any) -> Array:
             f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
             "that knows classes."
         ) from error
-    return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
+    with within_floats("y"):
+        return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
 
 
 def _require_length(y: Array, n: int, what: str) -> None:

@@ -55,7 +55,7 @@ def as_table(X: Any) -> Any:
 
 def as_tables(X: Any) -> Any:
     """Frames of other libraries as pandas frames, several tables as one object; all else as it is."""
-    X = as_pandas(X)
+    X = np.asarray(X) if isinstance(X, memoryview) else as_pandas(X)
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
 
@@ -237,7 +237,7 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
     """Tables by name, each as the kernels read it."""
     if isinstance(tables, Mapping):
         named = dict(tables)
-    elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
+    elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes, memoryview)):
         named = {f"table-{position}": table for position, table in enumerate(tables)}
     else:
         raise TypeError(f"tables must be a dict or a list of tables; got {type(tables).__name__}.")

@@ -94,6 +94,8 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     Fitted
         Its model has no callback any more.
     """
+    if not isinstance(plan, FitPlan):
+        raise TypeError(f"plan must be what plan_fit returns; got {type(plan).__name__}.")
     stop = Stop() if stop is None else stop
     model = clone(plan.model)
     if takes_callback(model):

@@ -179,6 +179,8 @@ def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Pat
 
 def _require_record(record: Mapping[str, Any]) -> None:
     """Refuse a record that `make_record` did not write."""
+    if not isinstance(record, Mapping):
+        raise TypeError(f"record must be a dict, as make_record returns it; got {type(record).__name__}.")
     data = record.get("data")
     wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
     sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())

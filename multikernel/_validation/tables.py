@@ -229,9 +229,10 @@ def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
     if values.dtype.kind in "fiub":
         return values.astype(np.float64, copy=False)
     if values.dtype.kind != "O":
-        raise ValueError(
-            f"{label} must be numeric; got dtype {values.dtype}. Encode its columns as numbers first."
-        )
+        remedy = "Encode its columns as numbers first."
+        if values.dtype.kind == "c":
+            remedy = "Complex data not supported: give real and imaginary parts as columns of their own."
+        raise ValueError(f"{label} must be numeric; got dtype {values.dtype}. {remedy}")
     if values.ndim != 2:
         return _column_to_float(values, label, "its values")
     columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
@@ -253,7 +254,8 @@ def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
         else:
             values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
     return values
 
 
@@ -282,7 +284,9 @@ def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
     if shape[0] < 1:
         raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
     if shape[1] < 1:
-        raise ValueError(f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}).")
+        raise ValueError(
+            f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
 
 
 def all_finite(values: np.ndarray) -> bool:

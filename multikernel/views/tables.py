@@ -77,7 +77,14 @@ def n_columns(X: Any) -> int | None:
 
 def require_width(X: Any, expected: int | None, reader: str) -> None:
     """Refuse a table that has not as many columns as that of `fit`; None where that had none."""
-    if expected is not None and n_columns(X) != expected:
+    if expected is None:
+        return
+    if n_columns(X) is None:
+        raise ValueError(
+            f"X must be a table of {expected} columns, as in fit; got one dimension. Reshape your data with "
+            "X.reshape(1, -1) if it is one sample, or X.reshape(-1, 1) if it is one feature."
+        )
+    if n_columns(X) != expected:
         raise ValueError(
             f"X has {n_columns(X)} features, but {reader} is expecting {expected} features as input."
         )

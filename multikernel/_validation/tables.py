@@ -285,7 +285,8 @@ def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
         raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
     if shape[1] < 1:
         raise ValueError(
-            f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}) while a minimum of 1 "
+            "is required."
         )
 
 

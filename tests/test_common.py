@@ -58,11 +58,9 @@ ESTIMATORS = [
     MKLRidge(KernelBank([Linear(), Gaussian()], gram="low_rank", rank=0.1)),
     PairwiseRidge([Linear(), Gaussian()], split=1, weights="uniform"),
     PairwiseRidge([Linear(), Gaussian()], split=1, tol=1e-3),
-    PairwiseRidge(),
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
-    RegularizedMKLClassifier(),
     TransductiveMKLClassifier([Linear(), Gaussian()], tol=1e-4),
     TransductiveMKLClassifier(
         [Linear(), Gaussian()], method="soft2", C="learn", weight_set="spectral", n_components=4, tol=1e-4
@@ -110,8 +108,9 @@ ESTIMATORS = [
     ColumnBoostingClassifier([Linear(), Gaussian()], method="mark", max_columns=10),
     ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=4),
     MultipleKernelKMeans(kernels=[Linear(), Gaussian()], n_init=1, max_iter=20),
-    KernelBank(),
 ]
+# as users first make them, checked here alone
+DEFAULTS = [KernelBank(), PairwiseRidge(), RegularizedMKLClassifier()]
 
 
 FOLDS = "calibration draws its folds by row: a repeated row may fall in two folds, a weighted one cannot"
@@ -178,7 +177,7 @@ def weights_refused(estimator):
     return "", ()
 
 
-FIRST = {type(estimator): repr(estimator) for estimator in reversed(ESTIMATORS)}
+FIRST = {type(estimator): repr(estimator) for estimator in reversed([*ESTIMATORS, *DEFAULTS])}
 
 
 def tiered(case):
@@ -188,7 +187,7 @@ def tiered(case):
     return pytest.param(estimator, check, marks=marks if first else (*marks, pytest.mark.thorough))
 
 
-mark = parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+mark = parametrize_with_checks([*ESTIMATORS, *DEFAULTS], expected_failed_checks=expected_failures)
 
 
 @pytest.mark.parametrize(mark.args[0], [tiered(case) for case in mark.args[1]], ids=mark.kwargs["ids"])

@@ -245,9 +245,9 @@ def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
         return np.asarray(column, dtype=np.float64)
     try:
         if np.iscomplexobj(column):  # NumPy would discard half of it with a warning
-            raise TypeError("it is complex")
+            raise ValueError("it is complex")
         if getattr(getattr(column, "dtype", None), "kind", "O") in "mM":
-            raise TypeError("it holds dates or durations")
+            raise ValueError("it holds dates or durations")
         if hasattr(column, "to_numpy"):
             # pandas' missing values become NaN, which the finiteness check then reports with its place
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -74,6 +74,9 @@ _MOVED = {
     "views": ("per_feature",),
 }  # fmt: skip
 
+# Names that were at the top level in 0.1 and are gone, and what takes their place.
+_REPLACED = {"MulticlassSVC": 'MKLClassifier(multiclass="joint")'}
+
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 _NEW_HOMES = {name: room for room, names in _MOVED.items() for name in names}
 __all__ = sorted(_HOMES)
@@ -93,6 +96,8 @@ if not TYPE_CHECKING:  # the checker reads the imports above, and would take eve
         if name in _NEW_HOMES:  # an AttributeError would lose its text in `from multikernel import name`
             place = f"{__name__}.{_NEW_HOMES[name]}"
             raise ImportError(f"{name} is in {place}: from {place} import {name}", name=place)
+        if name in _REPLACED:
+            raise ImportError(f"{name} is now {_REPLACED[name]}, the same problem.", name=__name__)
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

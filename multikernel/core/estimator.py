@@ -59,13 +59,13 @@ from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_table, as_tables
-from ..views.view import as_views, kept_views, place_views, refuse_kept_views
+from ..views.view import as_views, is_automatic, kept_views, place_views, refuse_kept_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
-from .kernel_checks import Memory, is_automatic, remembered, tell_of_kernels, tell_of_memorizing
+from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -89,7 +89,7 @@ _PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest the
 _MAX_ROUNDS = 20
 _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
-    "targets, or normalise the kernels (transforms='unit_trace')."
+    'targets, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) of a matrix.'
 )
 
 
@@ -357,7 +357,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------------ warnings
     def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
         """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
-        automatic = is_automatic(self._storage.kernels)
+        automatic = is_automatic(self._storage)
         tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
 
     def _warn_unless_converged(self) -> None:

@@ -17,7 +17,7 @@ largest class. That is a leave-one-out estimate (Jaakkola & Haussler 1999). Many
 sign of it: they are usual where features outnumber samples, or C is small.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,12 +169,6 @@ def tell_of_kernels(
         tell_of_identities(lonely, names, getattr(bank, "views_", None))
     if not scaled:
         tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
-
-
-def is_automatic(kernels: Any) -> bool:
-    """Whether all kernels are those of "auto", of one table or of several."""
-    parts = kernels.values() if isinstance(kernels, Mapping) else [kernels]
-    return all(isinstance(part, str) and part == "auto" for part in parts)
 
 
 def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:

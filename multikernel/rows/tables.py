@@ -14,7 +14,11 @@ import scipy.sparse
 def count_rows(table: Any) -> int:
     """Number of rows."""
     shape = getattr(table, "shape", None)
-    return int(shape[0]) if shape else len(table)
+    if shape is None:
+        return len(table)
+    if len(shape) == 0:
+        raise ValueError("X must hold rows; got a single number.")
+    return int(shape[0])
 
 
 def take_rows(raw: Any, positions: Any) -> Any:

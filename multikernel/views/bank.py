@@ -27,7 +27,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.rows.tables import take_rows
+from multikernel.rows.tables import count_rows, take_rows
 from multikernel.views.columns import (
     Scaling,
     Selection,
@@ -45,7 +45,7 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.parameters import parameters, with_parameters
-from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, n_rows, require_width
+from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, require_width
 from multikernel.views.view import (
     View,
     as_views,
@@ -258,7 +258,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> KernelBank:
         """Fit every view on the training rows, one Gram at a time; no stack is kept."""
         table = as_table(X)
-        n = n_rows(table)
+        n = count_rows(table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=1)
         require_fits(self.memory_)
         scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
@@ -270,7 +270,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
         place = self._place
         table = as_table(X)
-        n = n_rows(table)
+        n = count_rows(table)
         views = place_views(as_views(self), table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=len(views))
         require_fits(self.memory_)
@@ -325,7 +325,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:
         """Fit all views, the Gram of each into its slot; the positions of those that are kept."""
         check_choice("psd", self.psd, PSD_CHOICES)
-        n = n_rows(table)
+        n = count_rows(table)
         if n < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         refuse_approximations(views)
@@ -421,13 +421,13 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             with naming_rows(have):
                 K = view.test_gram(pair)
             if have is not None or view.present is not None:
-                K = spread_into(np.empty((n_rows(table), self._width)), K, have, view.present)
+                K = spread_into(np.empty((count_rows(table), self._width)), K, have, view.present)
             yield index, K
 
     def presence(self, X: Any) -> np.ndarray:
         """Whether each row has each view, (n_test, m)."""
         table = self._test_table(X)
-        has = np.ones((n_rows(table), self.n_kernels_), dtype=bool)
+        has = np.ones((count_rows(table), self.n_kernels_), dtype=bool)
         for index, view in enumerate(self.views_):
             has[:, index] = ~absent_rows(view.selection.take(table, view.label))
         return has
@@ -435,7 +435,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def self_similarities(self, X: Any) -> np.ndarray:
         """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
         table = self._test_table(X)
-        diagonals = np.zeros((n_rows(table), self.n_kernels_))
+        diagonals = np.zeros((count_rows(table), self.n_kernels_))
         for index in self.active_:
             view = self.views_[index]
             diagonals[:, index] = view.test_diagonal(Pair(view.test_rows(table), view.rows, keep=False))

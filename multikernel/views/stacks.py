@@ -160,7 +160,8 @@ def check_names(names: Any, n_kernels: int) -> list[str]:
     doubled = [name for name in listed if listed.count(name) > 1]
     if doubled:
         raise ValueError(
-            f"kernel names must be distinct; {doubled[0]!r} occurs {listed.count(doubled[0])} times."
+            f"kernel names must be distinct; {doubled[0]!r} occurs {listed.count(doubled[0])} times. Give "
+            f"each kernel a name of its own, such as {doubled[0]!r} and {doubled[0] + '-2'!r}."
         )
     return listed
 

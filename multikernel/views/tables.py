@@ -59,16 +59,6 @@ def as_tables(X: Any) -> Any:
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
 
-def n_rows(X: Any) -> int:
-    """Number of rows of what `as_table` returned."""
-    shape = getattr(X, "shape", None)
-    if shape is None:
-        return len(X)
-    if len(shape) == 0:
-        raise ValueError("X must hold rows; got a single number.")
-    return int(shape[0])
-
-
 def n_columns(X: Any) -> int | None:
     """Number of columns, or None where `X` is a list of objects."""
     shape: tuple[int, ...] = getattr(X, "shape", ())

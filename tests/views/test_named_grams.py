@@ -268,7 +268,7 @@ test_mistakes_are_named = refused(
         r"same shape; kernel 'b' has shape \(3, 3\), kernel 'a' has shape \(2, 2\)",
     ),
     (lambda: stack_kernels({"a": np.ones(4)}), r"kernel 'a' has shape \(4,\)"),
-    (lambda: NamedStack(np.ones((2, 2, 2)), ["a", "a"]), "must be distinct; 'a' occurs 2 times"),
+    (lambda: NamedStack(np.ones((2, 2, 2)), ["a", "a"]), "distinct; 'a' occurs 2 times. Give each .*'a-2'"),
     (lambda: NamedStack(np.ones((2, 2, 2)), ["a"]), "each of the 2 kernels; got 1"),
     (lambda: NamedStack(np.ones((2, 2)), ["a"]), r"must have shape \(n, k, n_kernels\); got shape \(2, 2\)"),
     (lambda: PrecomputedBank(["a", "a"]).fit([np.eye(2)] * 2), "'a' occurs 2 times"),

@@ -57,8 +57,8 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
-from ..views.stacks import as_stack, match_stack, names_of
-from ..views.tables import MultiTable, as_table, as_tables
+from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
+from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
 from ..views.view import as_views, is_automatic, kept_views, place_views, refuse_kept_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
@@ -169,6 +169,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _fitted: FittedKernels
     _bank: Any
     _gram_names: list[str] | None = None  # of precomputed kernels that have names
+    _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
     _adds_kernels = False
@@ -285,11 +286,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
-        if is_frame(X) and not X.columns.is_unique:
-            twice = X.columns[X.columns.duplicated()][0]
-            raise ValueError(
-                f"X has several columns of one name, such as {twice!r}; make the names distinct."
-            )
+        require_distinct_columns(X, "X")
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
@@ -307,10 +304,9 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
+        X = self._stack_of(X, reset=reset)
         if not reset:
-            return match_stack(X, self._gram_names)
-        X = as_stack(X, at_fit=True)
-        self._gram_names = names_of(X)
+            return X
         if hasattr(X, "shape") and len(X.shape) > 1:
             shape = X.shape
             if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
@@ -319,6 +315,16 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
                     "them first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
                 )
             self.n_features_in_ = shape[1]
+        return X
+
+    def _stack_of(self, X: Any, *, reset: bool) -> Any:
+        """Gram matrices in any form, with the names and the training samples of fit."""
+        if not reset:
+            require_training_labels(X, self._gram_ids)
+            return match_stack(X, self._gram_names)
+        self._gram_ids = training_labels(X)
+        X = as_stack(X, at_fit=True)
+        self._gram_names = names_of(X)
         return X
 
     def _check_numerics(self) -> None:

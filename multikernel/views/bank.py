@@ -50,6 +50,7 @@ from multikernel.views.view import (
     View,
     as_views,
     automatic_names,
+    is_automatic,
     place_views,
     refuse_approximations,
     require_varying,
@@ -315,11 +316,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         nested = {
             path.removeprefix("kernels__"): params.pop(path)
             for path in list(params)
-            if path not in own and ("__" in path or path in below)  # of one kernel: no name before them
+            # of one kernel: no name before them; with "auto" a name may be meant for a table
+            if path not in own and ("__" in path or path in below or is_automatic(self.kernels))
         }
         super().set_params(**params)
         if nested:
-            self.kernels = with_parameters(self.kernels, nested, type(self).__name__)
+            self.kernels = with_parameters(self.kernels, nested, type(self).__name__, list(own))
         return self
 
     def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:

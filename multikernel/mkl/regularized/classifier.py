@@ -38,12 +38,12 @@ REGULARIZED = About(
 )
 
 
-# What it shows of the classifier that it has; the last four are what predictions read.
+# What it shows of the classifier that it has; those with an underscore before are what predictions read.
 _OF_ESTIMATOR = (
     "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
     "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
     "feature_names_in_", "classes_", "intercept_", "missing_", "_layout", "_fitted", "_votes", "_calibration",
-    "_gram_names",
+    "_gram_names", "_gram_ids",
 )  # fmt: skip
 
 

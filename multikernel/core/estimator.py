@@ -5,23 +5,6 @@ predictions by batches, warnings. :class:`BaseMKL` adds the steps of a fit with 
 machine: validate, build the kernels, solve, store. Its models are lists of machines (one for a regressor,
 one for each class or pair of a classifier) over common support samples, each with a row of kernel weights;
 only support samples and kernels with weight are kept.
-
-**Samples that lack views** (``missing`` of their :class:`KernelBank`). ``"mean"`` and ``"complete"`` complete
-the kernels before anything is learned, in the bank. With ``"renormalize"`` an absent kernel is 0, and sample
-i is scaled so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij,
-c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that
-count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the
-weights before, uniform ones at first, until c is stable. So the last problem is convex and has its duality
-gap for its c; that another c would have a better value is not excluded. New samples are scaled with the
-weights that gave this c.
-
-With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
-
-    min_w,b  ½ max_i Ω(w_{S_i})² + C Σ_i ℓ(y_i, Σ_{m∈S_i} ⟨w_m, φ_m(x_i)⟩ + b)
-
-which is absent kernel learning (Liu et al. 2015). Ω does not fall when views are added. So a sample that has
-all of them has the largest, and the problem is the usual one with zeros where a view is absent, c = 1.
-Without such a sample it is another problem, and refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._typing import Array
 from .._validation import (
     RowError,
-    check_choice,
     check_number,
     check_positive_integer,
     is_frame,
@@ -54,7 +36,7 @@ from .._validation import (
 from ..rows import count_rows
 from ..views import CompletedBank, KernelBank, View, make_bank
 from ..views.layout import align, layout_of
-from ..views.memory import MemoryEstimate, allocate_stack
+from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
@@ -66,6 +48,13 @@ from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
 from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
+from .missing_views import (
+    FILL_OF,
+    MissingViewsWarning,
+    learn_rescaled,
+    missing_of,
+    require_whole_sample,
+)
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -74,35 +63,12 @@ from .weights.learn import learn_weights
 from .weights.loop import SolveResult
 
 _BATCH_ROWS = 2048
-FILL_OF: dict[str, str | None] = {
-    "error": None,
-    "renormalize": "zero",
-    "absent": "zero",
-    "mean": "mean",
-    "complete": "mutual",
-}
-MISSING = tuple(FILL_OF)
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
 _PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
-_STABLE = 1e-3
-_PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
-_MAX_ROUNDS = 20
 _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
     'targets, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) of a matrix.'
 )
-
-
-class MissingViewsWarning(UserWarning):
-    """Samples lack views, and nothing was said about what to do with them."""
-
-
-def missing_of(stored: KernelBank, X: Any) -> str:
-    """What is done with samples that lack views; "auto": "renormalize" after an outer join with gaps."""
-    asked = check_choice("missing", stored.missing, ("auto", *MISSING))
-    if asked != "auto":
-        return asked
-    return "renormalize" if isinstance(X, MultiTable) and X.has_gaps else "error"
 
 
 def worst_status(statuses: Sequence[Status]) -> str:
@@ -320,7 +286,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     def _stack_of(self, X: Any, *, reset: bool) -> Any:
         """Gram matrices in any form, with the names and the training samples of fit."""
         if not reset:
-            require_training_labels(X, self._gram_ids)
+            if self._gram_ids is not None:
+                require_training_labels(X, self._gram_ids)
             return match_stack(X, self._gram_names)
         self._gram_ids = training_labels(X)
         X = as_stack(X, at_fit=True)
@@ -501,57 +468,6 @@ def refusing_overflow() -> Iterator[None]:
         if "infs or NaNs" not in str(error):  # as the linear algebra of SciPy and NumPy calls them
             raise
         raise ValueError(_TOO_LARGE) from error
-
-
-# ---------------------------------------------------------------------- samples that lack views
-def learn_rescaled(
-    learn: Callable[[Array, SolveResult | None], SolveResult],
-    Ks: Array,
-    has: Array,
-    start: SolveResult | None,
-    place: str,
-) -> tuple[SolveResult, Array]:
-    """Rounds of learning, until the scales of the samples are stable.
-
-    ``Ks`` is 0 where a sample lacks a view (``has`` (n, n_kernels) says where) and never modified. The result
-    of the last round, and the weights (n_kernels,) that gave its scales.
-    """
-    scaled = allocate_stack(Ks.shape, Ks.dtype, place)
-    reference = np.ones(len(Ks)) if start is None else start.weights
-    scales, change = sample_scales(has, reference), np.inf
-    for number in range(_MAX_ROUNDS):
-        for target, K in zip(scaled, Ks, strict=True):
-            np.multiply(K, scales[:, None], out=target)
-            target *= scales
-        result = learn(scaled, start)
-        if result.status == Status.INSEPARABLE:
-            return result, reference
-        weights = result.weights / (result.weights.sum() or 1.0)
-        if number >= _PLAIN_ROUNDS:
-            weights = 0.5 * (weights + reference / reference.sum())
-        change = float(np.abs(sample_scales(has, weights) / scales - 1.0).max())
-        if change <= _STABLE:
-            return result, reference
-        if number < _MAX_ROUNDS - 1:
-            start, reference = result, weights
-            scales = sample_scales(has, reference)
-    warn_caller(
-        f"the scales of samples that lack views still change by {change:.1%} after {_MAX_ROUNDS} rounds. The "
-        "solution is certified for the last scales only. Use a larger norm, which keeps weights from jumping "
-        "between views, or KernelBank(kernels, missing='complete').",
-        ConvergenceWarning,
-    )
-    return result, reference
-
-
-def require_whole_sample(has: Array) -> None:
-    """Refuse training samples (n, n_kernels) none of which has all views."""
-    if not has.all(axis=1).any():
-        raise ValueError(
-            "missing='absent' needs at least one training sample that has all views (in each machine); got "
-            f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
-            "missing='renormalize' or 'complete', or leave out the views that are rare."
-        )
 
 
 # ---------------------------------------------------------------------- steps of a fit

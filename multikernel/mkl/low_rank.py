@@ -32,10 +32,11 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import BaseMKL, missing_of, refusing_overflow, require_finite
+from ..core.estimator import BaseMKL, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
 from ..core.kernel_checks import is_near_identity, tell_of_identities, tell_of_scales
+from ..core.missing_views import missing_of
 from ..core.row_input import (
     GivenRows,
     block_traces,

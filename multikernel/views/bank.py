@@ -45,6 +45,7 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.parameters import parameters, with_parameters
+from multikernel.views.stacks import NamedStack
 from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, require_width
 from multikernel.views.view import (
     View,
@@ -135,6 +136,7 @@ class Bank:
     view_names_: list[str]
     active_: tuple[int, ...]
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
+    _is_named = True  # whether kernels have names of their own
     allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
     fit_stack: Callable[..., np.ndarray]
     iter_kernels: Callable[[Any], Iterator[tuple[int, np.ndarray]]]
@@ -145,12 +147,16 @@ class Bank:
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and return the training stack (n, n, m), a view on kernels-first memory."""
-        return np.moveaxis(self.fit_stack(X), 0, 2)
+        """Fit, and return the training stack (n, n, m), a view on kernels-first memory, with its names."""
+        return self._named(np.moveaxis(self.fit_stack(X), 0, 2))
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training samples, (n_test, n_train, m), a view on kernels-first memory."""
-        return np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2)
+        return self._named(np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2))
+
+    def _named(self, stack: np.ndarray) -> np.ndarray:
+        names = [self.view_names_[index] for index in self.active_]
+        return NamedStack(stack, names) if self._is_named else stack
 
     def only(self, active: Sequence[int]) -> Self:
         """The same bank, evaluating the kernels `active` and no others."""
@@ -446,6 +452,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training rows, (n_test, n_train, m), a view on kernels-first memory.
 
+        The stack has the names of the views, so that a model after this bank in a pipeline knows them.
+
         Test rows are not training rows: for a kernel repaired with ``psd="shift"`` the training Gram has a
         larger diagonal than ``transform`` of the training rows.
         """
@@ -457,7 +465,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             Ks[position] = K
         if Ks is None:
             raise ValueError("no kernel is active in this bank; restrict it to at least one.")
-        return np.moveaxis(Ks, 0, 2)
+        return self._named(np.moveaxis(Ks, 0, 2))
 
     def restrict(self, support: Any, active: Any) -> KernelBank:
         """A compact bank that keeps the training rows `support` and the kernels `active`.

@@ -222,11 +222,11 @@ def training_labels(X: Any) -> list[str] | None:
     return next((labels for labels in found if labels is not None), None)
 
 
-def require_training_labels(X: Any, expected: Sequence[str] | None) -> None:
+def require_training_labels(X: Any, expected: list[str]) -> None:
     """Refuse Gram matrices in frames whose columns are not the training samples in the order of fit."""
-    for label, frame in [] if expected is None else _frames(X):
+    for label, frame in _frames(X):
         labels = _labels(frame.columns)
-        if labels is None or len(labels) != len(expected) or labels == list(expected):
+        if labels is None or len(labels) != len(expected) or labels == expected:
             continue
         place = _first_difference(labels, expected)
         raise ValueError(

@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, load_model, save_model
-from multikernel.core.estimator import MissingViewsWarning
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import MissingViewsWarning
 from multikernel.views import MultiTable, View, join_views
 
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ only support samples and kernels with weight are kept.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
 
@@ -45,7 +45,7 @@ from ..views.view import as_views, is_automatic, kept_views, place_views, refuse
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
-from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
+from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
 from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .missing_views import (
@@ -443,11 +443,30 @@ class Solved:
             duals[:, self.rows] *= self.scales
         return duals
 
+    def factors(self, first: int) -> list[KernelFactor]:
+        """The kernels that predict by factors, whose ``support`` are samples; ``first`` machine as number."""
+        machines = first + np.arange(len(self.names))
+        found = []
+        for m, part in self.result.factors.items():
+            root = part.root if self.scales is None else part.root / self.scales[part.pivots]
+            found.append(KernelFactor(m, machines, self.rows[part.pivots], root, part.coef))
+        return found
+
     def duals(self, n_samples: int) -> Array:
         """Dual variables of all the samples (n_machines, n_samples)."""
         full = np.zeros((len(self.names), n_samples))
         full[:, self.rows] = self.result.duals
         return full
+
+
+def kernel_factors(solutions: Sequence[Solved]) -> list[KernelFactor]:
+    """The kernels of all solutions that predict by factors, whose ``support`` are samples."""
+    firsts = np.cumsum([0] + [len(solved.names) for solved in solutions])
+    return [
+        factor
+        for solved, first in zip(solutions, firsts, strict=False)
+        for factor in solved.factors(int(first))
+    ]
 
 
 def require_finite(result: Any) -> None:
@@ -489,6 +508,7 @@ class BaseMKL(KernelEstimator):
     missing_: str
     memory_: MemoryEstimate
     kept_views_: list[str]
+    kernel_factors_: Sequence[KernelFactor] = ()  # also of models that were saved before it was there
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
@@ -606,11 +626,23 @@ class BaseMKL(KernelEstimator):
         """Keep the machines in compact form: support rows and active kernels only."""
         duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
         self._store_results([solved.result for solved in solutions], [solved.names for solved in solutions])
+        factors = kernel_factors(solutions)
+        used = np.any(duals, axis=0)
+        for factor in factors:
+            used[factor.support] = True
+        # a pivot is the first of equal rows: shares of its coefficients would change its factor
+        pivots = samples.rows[np.concatenate([factor.support for factor in factors])] if factors else []
         spread = samples.spread(duals)
-        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.support_ = np.union1d(np.flatnonzero(spread.any(axis=0)), pivots).astype(np.intp)
         self.dual_coef_ = spread[:, self.support_]
-        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
-        kept = np.flatnonzero(duals.any(axis=0))
+        self.kernel_factors_ = [
+            replace(factor, support=np.searchsorted(self.support_, samples.rows[factor.support]))
+            for factor in factors
+        ]
+        self.total_cost_ = prediction_cost(
+            self.machine_weights_, self.dual_coef_, self._costs, self.kernel_factors_
+        )
+        kept = np.flatnonzero(used)
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
         scaled = self.missing_ == "renormalize"
@@ -620,7 +652,8 @@ class BaseMKL(KernelEstimator):
         counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         notes_absent = self.missing_ in ("renormalize", "absent")
-        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
+        placed = tuple(replace(factor, support=np.searchsorted(kept, factor.support)) for factor in factors)
+        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
         tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
         del self._bank

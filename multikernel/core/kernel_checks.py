@@ -234,7 +234,7 @@ def remembered(Ks: Array, losses: Sequence[Any], result: Any) -> list[Memory | N
     return [
         remember(Ks, result.weights, np.sign(loss.target), result.duals[t], float(result.intercepts[t]))
         for t, loss in enumerate(losses)
-        if _has_two_classes(loss) and np.isfinite(result.objective)
+        if _has_two_classes(loss) and np.isfinite(result.objective) and not result.factors
     ]
 
 

@@ -81,7 +81,7 @@ _WORST = 100  # rows that become reference rows because the factors miss them mo
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
 _LOOKED_AT = 400  # rows on which kernels are compared with the identity
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
+_OF_ONE_ROUTE = ("support_", "dual_coef_", "kernel_factors_", "coef_", "approximation_", "memory_")
 
 
 # ---------------------------------------------------------------------- route

@@ -4,6 +4,7 @@ The names that most programs need are here; all others are imported from their r
 ``from multikernel.spectral import SpectralKernelClassifier``.
 """
 
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -90,9 +91,12 @@ if not TYPE_CHECKING:  # the checker reads the imports above, and would take eve
     def __getattr__(name: str) -> Any:
         if name in _PACKAGES:
             return import_module(f".{name}", __name__)
-        if name in _NEW_HOMES:  # an AttributeError would lose its text in `from multikernel import name`
+        if name in _NEW_HOMES:
             place = f"{__name__}.{_NEW_HOMES[name]}"
-            raise ImportError(f"{name} is in {place}: from {place} import {name}", name=place)
+            text = f"{name} is in {place}: from {place} import {name}"
+            if sys._getframe(1).f_code.co_name == "_handle_fromlist":  # it would swallow an AttributeError
+                raise ImportError(text, name=place)
+            raise AttributeError(text)
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

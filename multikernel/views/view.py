@@ -156,7 +156,7 @@ class View:
         if has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads "
-                "positions into a ready-made matrix. Leave standardize out."
+                "positions into a precomputed matrix. Leave standardize out."
             )
         if has_part(self.kernel, Pairwise):
             raise ValueError(

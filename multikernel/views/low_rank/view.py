@@ -246,7 +246,7 @@ def choose_gram(
 
     A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made
     of up to 10 000 rows, where their stack fits in memory, and factors of more rows, where every view has
-    them; a ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
+    them; a precomputed stack, an indefinite kernel or a transform that factors cannot follow stays dense.
     `limit`: bytes that may be used, instead of what the system says is available.
 
     Notes

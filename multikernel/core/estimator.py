@@ -561,11 +561,10 @@ class BaseMKL(KernelEstimator):
         asked, chosen = self._storage.missing, missing_of(self._storage, X)
         if asked != "auto" or chosen == "error":
             return chosen
-        lacking = int((~X.present.all(axis=1)).sum())
         warn_caller(
-            f"{lacking or 'none'} of {len(X)} samples lack a table after the outer join: the views that "
-            f"{'they' if lacking else 'others'} have are scaled to stand for all (missing='renormalize'). "
-            "Choose with KernelBank(..., missing=...); a choice that is named silences this warning.",
+            "some samples lack a table after the outer join: the kernels of the tables that they have are "
+            "rescaled to stand for all (missing='renormalize'). X.counts has the number of samples that each "
+            "table lacks. Choose another way, or silence this warning, by KernelBank(kernels, missing=...).",
             MissingViewsWarning,
         )
         return chosen

@@ -99,7 +99,7 @@ class GraphKernel(Kernel):
     Larger graphs have larger values: ``normalize="diagonal"`` of the view makes graphs of any size
     comparable. Kernels of grakel that depend on chance or on the other training graphs (graphlet sampling,
     propagation, and others) are refused: a prediction would not be of the kernel that was learned. Their
-    matrices can be given as ready-made kernels. Models keep the graphs and no object of grakel.
+    matrices can be given as precomputed kernels. Models keep the graphs and no object of grakel.
 
     References
     ----------

@@ -156,7 +156,7 @@ class View:
         if has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads "
-                "positions into a ready-made matrix. Leave standardize out."
+                "positions into a precomputed matrix. Leave standardize out."
             )
         if has_part(self.kernel, Pairwise):
             raise ValueError(
@@ -369,8 +369,8 @@ def as_views(kernels: Any) -> list[View]:
     kernels : "auto", Kernel, str, callable, View, tuple, or a list of kernels, texts, callables, views and \
             tuples, or a dict of table name -> any of these
         Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``;
-        texts are kernels as :func:`parse_kernel` reads them, such as ``"rbf"``. A dict names the kernels of
-        each of several tables.
+        texts are kernels such as ``"rbf"`` or ``"gaussian + 0.5 * linear"``. A dict names the kernels of each
+        of several tables.
 
     Examples
     --------

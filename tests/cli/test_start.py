@@ -78,7 +78,8 @@ def test_names_that_left_the_top_level_say_where_they_are(name):
     line = f"from {room} import {name}"
     with pytest.raises(ImportError, match=f"^{name} is in {room}: {line}$"):
         exec(f"from multikernel import {name}")
-    with pytest.raises(ImportError, match=line):
+    with pytest.raises(AttributeError, match=line):
         getattr(multikernel, name)
+    assert not hasattr(multikernel, name)
     exec(line)
     assert name not in dir(multikernel)

@@ -116,6 +116,8 @@ def serve(seed: int, limit: float) -> None:
 class Worker:
     """A process that fits one problem after the other; a new one takes its place where it is ended."""
 
+    command = ("-m", "benchmarks.stress")
+
     def __init__(self, seed: int, limit: float = LIMIT):
         self.seed, self.limit = seed, limit
         self._process: subprocess.Popen[str] | None = None
@@ -144,9 +146,9 @@ class Worker:
 
     def _started(self) -> Any:
         if self._process is None:
-            command = [sys.executable, "-m", "benchmarks.stress", "--serve", str(self.limit)]
+            options = ["--serve", str(self.limit), "--seed", str(self.seed)]
             self._process = subprocess.Popen(
-                [*command, "--seed", str(self.seed)],
+                [sys.executable, *self.command, *options],
                 cwd=ROOT,
                 env=os.environ | thread_environment(1),
                 stdin=subprocess.PIPE,

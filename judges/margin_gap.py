@@ -28,7 +28,8 @@ joint hinge. Duals beyond their bounds by rounding are cut; what is left of the 
 samples, and q_m = β'K_mβ. Where kernels have huge entries and a low numerical rank this cancels in double
 precision; such a kernel may have coefficients of its own (``kernel_coef_``) on a few samples P, its pivots.
 Then K_m = LL' with L = K_m[:, P] chol(K_m[P, P])^-T, which is checked, the norm of the part is c'K_m[P, P]c
-and q_m = ‖L'β‖².
+and q_m = ‖L'β‖². Since L is known to few digits in its last columns, the judge also moves the duals a little
+to where L'β agrees with the function, and takes the better lower bound: every feasible dual gives one.
 
 What a model says of itself is not looked at. Only NumPy is used here.
 """
@@ -50,7 +51,9 @@ FEASIBILITY_TOL = 1e-9
 #: How far LL' may be from a kernel, relative to its largest diagonal entry.
 FACTOR_TOL = 1e-11
 
-_OWN_FACTOR_TOL = 1e-13  # of kernels without weight, whose pivots no coefficient shows
+_INSIDE = 1e-7  # duals that are at least so far from their bounds, relatively, may be moved
+_MAX_SYSTEM = 3e7  # entries of a linear system of moves
+_OWN_FACTOR_TOL = 1e-12  # of kernels without weight, whose pivots no coefficient shows
 _OWN_FACTOR_RANK = 500
 _SAME = 1e-12
 _BLOCK = 256
@@ -64,14 +67,33 @@ class NotCertifiedError(ValueError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge found: (upper − lower) / |upper|, the largest over groups of machines."""
+    """What the judge found, of the worst group of machines.
+
+    Attributes
+    ----------
+    upper, lower : float
+        They enclose the optimal value.
+    gap : float
+        (upper − lower) / |upper|.
+    gap_as_given : float
+        The same by the duals as they are, without those that the judge has moved.
+    """
 
     upper: float
     lower: float
     gap: float
+    gap_as_given: float
 
 
 # ---------------------------------------------------------------------- losses
+class Moves(NamedTuple):
+    """Directions of the duals: each adds to a machine at a sample, and may take the same from another."""
+
+    samples: NDArray[np.int64]
+    to: NDArray[np.int64]
+    taken_from: NDArray[np.int64]  # empty where nothing is taken
+
+
 @dataclass(frozen=True)
 class Loss(ABC):
     """A loss of some machines; ``targets`` (n_machines, n) are labels ±1 or values."""
@@ -92,13 +114,28 @@ class Loss(ABC):
     def risk(self, scores: FloatArray, intercepts: FloatArray) -> float:
         """The primal value without the norm; the scores (n_machines, n) contain the intercepts."""
 
+    def cut(self, duals: FloatArray) -> FloatArray:
+        """The duals, cut to their bounds."""
+        return np.asarray(np.clip(duals, *self.bounds()))
+
     def feasible(self, duals: FloatArray) -> FloatArray:
-        """The duals, cut to their bounds where rounding has left these."""
+        """The duals, cut to their bounds where rounding has left these; refused where more has."""
+        cut = self.cut(duals)
+        outside, size = float(np.abs(cut - duals).max()), float(np.abs(cut).max())
+        if not outside <= FEASIBILITY_TOL * size:
+            raise NotCertifiedError(
+                f"the duals must stay within their bounds; one is outside by {outside:.1e}, of a size of "
+                f"{size:.1e}."
+            )
+        return cut
+
+    def moves(self, duals: FloatArray) -> list[Moves]:
+        """What can be added to duals within their bounds, for machines that move apart from each other."""
         low, high = self.bounds()
-        cut = np.clip(duals, low, high)
-        finite = np.abs(np.where(np.isfinite(high), high, 0.0)).max(initial=0.0)
-        _refuse_outside(float(np.abs(cut - duals).max()), max(finite, float(np.abs(duals).max())))
-        return np.asarray(cut)
+        margin = _INSIDE * np.abs(duals).max(axis=1, keepdims=True)
+        free = (duals > low + margin) & (duals < high - margin)
+        nothing = np.zeros(0, dtype=np.int64)
+        return [Moves(np.flatnonzero(row), np.full(row.sum(), t), nothing) for t, row in enumerate(free)]
 
     def intercept_sizes(self, intercepts: FloatArray) -> FloatArray:
         """What the optimal intercepts are taken to stay below: twice these, and a margin."""
@@ -222,11 +259,15 @@ class JointHinge(Loss):
         own = self.targets > 0
         return np.where(own, 0.0, -self.C), np.where(own, self.C * (len(self.targets) - 1), 0.0)
 
-    def feasible(self, duals: FloatArray) -> FloatArray:
+    def cut(self, duals: FloatArray) -> FloatArray:
         others = np.where(self.targets > 0, 0.0, np.clip(-duals, 0.0, self.C))
-        cut = np.where(self.targets > 0, others.sum(axis=0), -others)
-        _refuse_outside(float(np.abs(cut - duals).max()), self.C)
-        return np.asarray(cut)
+        return np.where(self.targets > 0, others.sum(axis=0), -others)
+
+    def moves(self, duals: FloatArray) -> list[Moves]:
+        alpha = np.where(self.targets > 0, 0.0, -duals)
+        margin = _INSIDE * alpha.max(initial=0.0)
+        others, samples = np.nonzero((alpha > margin) & (alpha < self.C - margin))
+        return [Moves(samples, np.argmax(self.targets, axis=0)[samples], others)]
 
     def reward(self, duals: FloatArray) -> float:
         return 2.0 * float(duals[self.targets > 0].sum())
@@ -235,14 +276,6 @@ class JointHinge(Loss):
         own = self.targets > 0
         slack = np.maximum(2.0 - scores.T[own.T] + scores, 0.0)
         return self.C * float(slack[~own].sum())
-
-
-def _refuse_outside(outside: float, size: float) -> None:
-    if not outside <= FEASIBILITY_TOL * size:
-        raise NotCertifiedError(
-            f"the duals must stay within their bounds; one is outside by {outside:.1e}, of a size of "
-            f"{size:.1e}."
-        )
 
 
 # ---------------------------------------------------------------------- kernels
@@ -309,6 +342,8 @@ class Parts(NamedTuple):
     norms: FloatArray  # (n_machines, n_kernels), ‖w_m‖² / μ_m
     scores: FloatArray  # (n_machines, n), without intercepts
     mean_diagonals: FloatArray  # (n_kernels,)
+    factors: list[FloatArray | None]  # L of each kernel that has one
+    images: list[FloatArray | None]  # K_mβ of the others, (n_machines, n)
 
 
 class OwnCoefs(NamedTuple):
@@ -316,6 +351,11 @@ class OwnCoefs(NamedTuple):
 
     coefs: FloatArray  # (n_machines, n_kernels, n)
     pivots: list[NDArray[np.int64] | None]  # of each kernel; None where they are weight times dual
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no kernel has other coefficients than weight times dual."""
+        return all(pivots is None for pivots in self.pivots)
 
 
 def own_coefs(coefs: FloatArray, duals: FloatArray, weights: FloatArray) -> OwnCoefs:
@@ -353,6 +393,8 @@ def evaluate(
     n_machines, n = duals.shape
     forms, norms, scores = np.zeros(weights.shape), np.zeros(weights.shape), np.zeros((n_machines, n))
     diagonals = np.zeros(weights.shape[1])
+    factors: list[FloatArray | None] = []
+    all_images: list[FloatArray | None] = []
     for m, K in enumerate(kernels):
         diagonals[m] = np.diag(K).mean()
         pivots, L = None if own is None else own.pivots[m], None
@@ -369,14 +411,79 @@ def evaluate(
             scores += added
         elif own is not None and not weights[:, m].any():
             L = factor_of(K, tol=_OWN_FACTOR_TOL, max_rank=min(n, _OWN_FACTOR_RANK))
+        factors.append(L)
         if L is not None:
             forms[:, m] = ((duals @ L) ** 2).sum(axis=1)
+            all_images.append(None)
             continue
-        images = _images(K, duals)
-        forms[:, m] = (images * duals).sum(axis=1)
+        wide = _images(K, duals)
+        images = np.asarray(wide, dtype=float)
+        forms[:, m] = (wide * duals).sum(axis=1)
         norms[:, m] = weights[:, m] * forms[:, m]
-        scores += weights[:, m, None] * np.asarray(images, dtype=float)
-    return Parts(forms, norms, scores, diagonals)
+        scores += weights[:, m, None] * images
+        all_images.append(images)
+    return Parts(forms, norms, scores, diagonals, factors, all_images)
+
+
+# ---------------------------------------------------------------------- duals of kernels by factors
+def polished(
+    loss: Loss, duals: FloatArray, weights: FloatArray, parts: Parts, own: OwnCoefs
+) -> FloatArray | None:
+    """Feasible duals nearby with L'β = L'c / μ, as optimal ones have; None where the system is too large.
+
+    Small pivots are known to few digits: L differs between two computations of it in its last columns, by
+    more than large C forgive. Duals that belong to the solver's L are moved to the L at hand; since every
+    feasible dual gives a lower bound, that takes nothing from the certificate.
+    """
+    n_machines, n = duals.shape
+    columns, wanted = [np.ones((n, 1))], [np.full((n_machines, 1), loss.total)]
+    for m, L in enumerate(parts.factors):
+        if L is not None and own.pivots[m] is not None:
+            mu = np.maximum(weights[:, m, None], 0.0)
+            aims = np.where(mu > 0.0, own.coefs[:, m] @ L / np.where(mu > 0.0, mu, 1.0), duals @ L)
+            columns.append(L)
+            wanted.append(aims)
+    columns[0] *= max(float(np.linalg.norm(L, axis=0).max()) for L in columns)  # the sum counts most
+    wanted[0] = wanted[0] * columns[0][0, 0]
+    Z, aim, moved = np.hstack(columns), np.hstack(wanted), duals.copy()
+    for _ in range(2):
+        for moves in loss.moves(moved):
+            if moves.samples.size:
+                step = _step(Z, aim - moved @ Z, moves)
+                if step is None:
+                    return None
+                np.add.at(moved, (moves.to, moves.samples), step)
+                if moves.taken_from.size:
+                    np.add.at(moved, (moves.taken_from, moves.samples), -step)
+        moved = loss.cut(moved)
+    return moved
+
+
+def _step(Z: FloatArray, residual: FloatArray, moves: Moves) -> FloatArray | None:
+    """The least step along the moves that leaves the least of the residual (n_machines, n_columns)."""
+    machines = np.unique(np.concatenate([moves.to, moves.taken_from]))
+    size = moves.samples.size
+    if float(machines.size * Z.shape[1]) * size > _MAX_SYSTEM:
+        return None
+    system = np.zeros((machines.size, Z.shape[1], size))
+    each, rows = np.arange(size), Z[moves.samples]
+    system[np.searchsorted(machines, moves.to), :, each] = rows
+    if moves.taken_from.size:
+        system[np.searchsorted(machines, moves.taken_from), :, each] = -rows
+    flat = system.reshape(-1, size)
+    return np.asarray(np.linalg.lstsq(flat, residual[machines].ravel(), rcond=1e-15)[0])
+
+
+def forms_at(parts: Parts, duals: FloatArray, moved: FloatArray) -> FloatArray:
+    """Upper bounds of β'K_mβ at duals that were moved: δ'K_mδ is at most tr K_m ‖δ‖²."""
+    forms, change = parts.forms.copy(), moved - duals
+    for m, (L, images) in enumerate(zip(parts.factors, parts.images, strict=True)):
+        if L is not None:
+            forms[:, m] = ((moved @ L) ** 2).sum(axis=1)
+        elif images is not None:
+            trace = parts.mean_diagonals[m] * duals.shape[1]
+            forms[:, m] += 2.0 * (images * change).sum(axis=1) + trace * (change**2).sum(axis=1)
+    return forms
 
 
 # ---------------------------------------------------------------------- bounds
@@ -402,10 +509,22 @@ def check_weights(weights: FloatArray, norm: float) -> None:
         )
 
 
+def lower_bound(
+    loss: Loss, duals: FloatArray, forms: FloatArray, intercepts: FloatArray, norm: float
+) -> float:
+    """The dual value of machines that share their weights; what is left of the sums is paid for."""
+    balance = duals.sum(axis=1) - loss.total
+    sizes = np.abs(duals).sum(axis=1)
+    if not (np.abs(balance) <= FEASIBILITY_TOL * np.maximum(sizes, loss.total)).all():
+        return -np.inf
+    unpaid = float(np.abs(balance) @ loss.intercept_sizes(intercepts))
+    return loss.reward(duals) - unpaid - 0.5 * support(forms.sum(axis=0), norm)
+
+
 def judge_machines(
     loss: Loss,
     parts: Parts,
-    duals: FloatArray,
+    answers: Sequence[tuple[FloatArray, FloatArray]],
     weights: FloatArray,
     intercepts: FloatArray,
     norm: float,
@@ -420,7 +539,9 @@ def judge_machines(
     loss : Loss
     parts : Parts
         Of these machines, by :func:`evaluate` with feasible duals.
-    duals : array (n_machines, n)
+    answers : list of pairs
+        Feasible duals (n_machines, n) and their forms (n_machines, n_kernels), those of the model first: the
+        best lower bound counts.
     weights : array (n_kernels,)
     intercepts : array (n_machines,)
     norm : float
@@ -432,19 +553,18 @@ def judge_machines(
     Raises
     ------
     NotCertifiedError
-        If weights or duals are not in their sets.
+        If the weights are not in their set, or no duals have the sum that they must have.
     """
     check_weights(weights, norm)
-    balance = duals.sum(axis=1) - loss.total
-    sizes = np.abs(duals).sum(axis=1)
-    if not (np.abs(balance) <= FEASIBILITY_TOL * np.maximum(sizes, loss.total)).all():
-        raise NotCertifiedError(f"the duals of a machine must sum to {loss.total:g}; off by {balance}.")
-    unpaid = float(np.abs(balance) @ loss.intercept_sizes(intercepts))
-    lower = loss.reward(duals) - unpaid - 0.5 * support(parts.forms.sum(axis=0), norm)
+    bounds = [lower_bound(loss, duals, forms, intercepts, norm) for duals, forms in answers]
+    lower = max(bounds)
+    if np.isneginf(lower):
+        raise NotCertifiedError(f"the duals of a machine must sum to {loss.total:g}; they do not.")
     every = [parts.scores + intercepts[:, None]] + ([] if predicted is None else [predicted])
     upper = 0.5 * float(parts.norms.sum()) + max(loss.risk(scores, intercepts) for scores in every)
-    gap = (upper - lower) / max(abs(upper), least_size, 1e-300)
-    return Verdict(upper, lower, gap if np.isfinite(gap) else np.inf)
+    size = max(abs(upper), least_size, 1e-300)
+    gaps = [(upper - bound) / size for bound in (lower, bounds[0])]
+    return Verdict(upper, lower, *(gap if np.isfinite(gap) else np.inf for gap in gaps))
 
 
 # ---------------------------------------------------------------------- fitted estimators
@@ -520,6 +640,10 @@ def judge_model(
         own = own_coefs(coefs, duals, weights)
     duals = loss.feasible(duals)
     parts = evaluate(_chained(first, kernels), duals, weights, own)
+    answers = [(duals, parts.forms)]
+    moved = None if own is None or own.is_plain else polished(loss, duals, weights, parts, own)
+    if moved is not None:
+        answers.append((moved, forms_at(parts, duals, moved)))
     if predicted is not None:
         predicted = np.asarray(predicted, dtype=float).reshape(n, -1).T
         _require_finite(predicted)
@@ -530,11 +654,17 @@ def judge_model(
         least = _LEAST_SHARE * 0.5 * size / (n_distinct or n)
     verdicts = [
         judge_machines(
-            loss.rows(rows), _of_machines(parts, rows), duals[rows], weights[rows.start], intercepts[rows],
-            float(model.norm), predicted=None if predicted is None else predicted[rows], least_size=least,
+            loss.rows(rows),
+            _of_machines(parts, rows),
+            [(given[rows], forms[rows]) for given, forms in answers],
+            weights[rows.start],
+            intercepts[rows],
+            float(model.norm),
+            predicted=None if predicted is None else predicted[rows],
+            least_size=least,
         )
         for rows in _groups(model, loss)
-    ]  # fmt: skip
+    ]
     return max(verdicts, key=lambda verdict: abs(verdict.gap))
 
 

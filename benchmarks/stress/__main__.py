@@ -98,6 +98,7 @@ def main() -> None:
     choices = [f"--problems {asked.problems} --seed {asked.seed}"]
     choices += [f'--category "{asked.category}"'] if asked.category else []
     choices += [f"--max-n {asked.max_n}"] if asked.max_n else []
+    choices += [f"--minutes {asked.minutes:g}"] if asked.minutes else []
     about = {
         "command": f"`python -m benchmarks.stress {' '.join(choices)}`",
         "seed": str(asked.seed),

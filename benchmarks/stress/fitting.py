@@ -74,7 +74,7 @@ def measure(problem: Problem, limit: float | None = None) -> Record:
         scores = getattr(model, "decision_function", getattr(model, "predict", None))(X)
         distinct = len(np.unique(problem.X, axis=0)) if not problem.precomputed else problem.n
         verdict = judge_model(model, problem.grams(), y, predicted=scores, n_distinct=distinct)
-        found["judged"] = float(verdict.gap)
+        found |= {"judged": float(verdict.gap), "judged_as_given": float(verdict.gap_as_given)}
     except NotCertifiedError as error:
         found["said"] = f"not certified: {error}"[:300]
     judged = found["judged"]

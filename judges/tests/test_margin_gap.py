@@ -160,6 +160,31 @@ def test_both_forms_of_one_function_have_the_same_bounds(loss):
     assert judge_model(with_factors(model, ()), kernels(), y).gap == pytest.approx(plain.gap, abs=1e-12)
 
 
+@pytest.mark.parametrize("loss", [*LOSSES, "ovr"])
+def test_duals_are_moved_to_where_they_agree_with_the_function(loss):
+    model, y = fitted(loss, np.inf)
+    model = with_factors(model)
+    exact = model.dual_coef_
+    known = margin_gap.loss_of(model, y, N)
+    noise, rng = np.zeros(exact.shape), np.random.default_rng(0)
+    for moves in known.moves(exact):
+        step = 1e-4 * np.abs(exact).max() * rng.normal(size=moves.samples.size)
+        np.add.at(noise, (moves.to, moves.samples), step)
+        if moves.taken_from.size:
+            np.add.at(noise, (moves.taken_from, moves.samples), -step)
+    duals = known.cut(exact + noise)
+    own = margin_gap.own_coefs(model.kernel_coef_, exact, model.machine_weights_)
+    parts = margin_gap.evaluate(kernels(), duals, model.machine_weights_, own)
+    moved = margin_gap.polished(known, duals, model.machine_weights_, parts, own)
+    np.testing.assert_array_equal(known.cut(moved), moved)
+    np.testing.assert_allclose(moved.sum(axis=1), known.total, atol=1e-9 * np.abs(duals).max())
+    changed = margin_gap.evaluate(kernels(), moved, model.machine_weights_, own)
+    bounds = margin_gap.forms_at(parts, duals, moved)
+    assert (bounds >= changed.forms * (1.0 - 1e-9)).all()
+    L = parts.factors[1]
+    assert abs((moved - exact) @ L).max() < 0.1 * abs((duals - exact) @ L).max()
+
+
 def test_a_wrong_factor_is_noticed():
     model, y = fitted("hinge", 2.0)
     changed = with_factors(model)

@@ -26,10 +26,10 @@ joint hinge. Duals beyond their bounds by rounding are cut; what is left of the 
 
 **Two forms of a function.** Coefficients of kernel m that are μ_m times the duals are an expansion over the
 samples, and q_m = β'K_mβ. Where kernels have huge entries and a low numerical rank this cancels in double
-precision; such a kernel may have coefficients of its own (``kernel_coef_``) on a few samples P, its pivots.
-Then K_m = LL' with L = K_m[:, P] chol(K_m[P, P])^-T, which is checked, the norm of the part is c'K_m[P, P]c
-and q_m = ‖L'β‖². Since L is known to few digits in its last columns, the judge also moves the duals a little
-to where L'β agrees with the function, and takes the better lower bound: every feasible dual gives one.
+precision; such a kernel may predict by a factor (``kernel_factors_``): L = K_m[:, P] root⁻¹ with LL' = K_m,
+which is checked, the part of the function is L v, its norm ‖v‖², and q_m = ‖L'β‖². Since L is known to few
+digits in its last columns, the judge also moves the duals a little to where L'β agrees with the function,
+and takes the better lower bound: every feasible dual gives one.
 
 What a model says of itself is not looked at. Only NumPy is used here.
 """
@@ -55,7 +55,6 @@ _INSIDE = 1e-7  # duals that are at least so far from their bounds, relatively, 
 _MAX_SYSTEM = 3e7  # entries of a linear system of moves
 _OWN_FACTOR_TOL = 1e-12  # of kernels without weight, whose pivots no coefficient shows
 _OWN_FACTOR_RANK = 500
-_SAME = 1e-12
 _BLOCK = 256
 _LEAST_SHARE = 1e-3  # one-class values below this share of tr(K)/(2n²) count as 0
 _LEAST_KERNEL = 1e-8
@@ -346,40 +345,47 @@ class Parts(NamedTuple):
     images: list[FloatArray | None]  # K_mβ of the others, (n_machines, n)
 
 
-class OwnCoefs(NamedTuple):
-    """Coefficients of a model that says them kernel by kernel."""
+class OwnFactor(NamedTuple):
+    """A kernel that predicts by a factor in some machines: L = K[:, pivots] root^-1, scores L coef."""
 
-    coefs: FloatArray  # (n_machines, n_kernels, n)
-    pivots: list[NDArray[np.int64] | None]  # of each kernel; None where they are weight times dual
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether no kernel has other coefficients than weight times dual."""
-        return all(pivots is None for pivots in self.pivots)
+    pivots: NDArray[np.int64]
+    root: FloatArray  # (rank, rank)
+    coef: FloatArray  # (n_machines, rank), 0 of machines without it
+    machines: NDArray[np.bool_]  # (n_machines,), which have it
 
 
-def own_coefs(coefs: FloatArray, duals: FloatArray, weights: FloatArray) -> OwnCoefs:
-    """Find the kernels whose coefficients are not weight times dual, and the samples that these stand on."""
-    pivots: list[NDArray[np.int64] | None] = []
-    for m in range(weights.shape[1]):
-        plain = weights[:, m, None] * duals
-        own = np.abs(coefs[:, m] - plain).max(axis=1) > _SAME * np.abs(plain).max(axis=1)
-        pivots.append(np.flatnonzero(coefs[own, m].any(axis=0)) if own.any() else None)
-    return OwnCoefs(coefs, pivots)
+def own_factors(model: Any, n_machines: int) -> dict[int, OwnFactor]:
+    """The factors of a model by the number of their kernel; all machines of a kernel must have the same."""
+    found: dict[int, OwnFactor] = {}
+    for given in getattr(model, "kernel_factors_", ()):
+        pivots, root = np.asarray(model.support_)[given.support], np.asarray(given.root, dtype=float)
+        _require_finite(root, given.coef)
+        known = found.get(given.kernel)
+        if known is None:
+            rank = pivots.size
+            known = OwnFactor(pivots, root, np.zeros((n_machines, rank)), np.zeros(n_machines, dtype=bool))
+        elif not (np.array_equal(known.pivots, pivots) and np.array_equal(known.root, root)):
+            raise NotCertifiedError(f"the machines must have the same factor of kernel {given.kernel}.")
+        known.coef[given.machines] = given.coef
+        known.machines[given.machines] = True
+        found[given.kernel] = known
+    return found
 
 
-def _own_part(
-    K: FloatArray, L: FloatArray, pivots: NDArray[np.int64], coefs: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Norms (n_machines,) and scores of a kernel by coefficients on its pivots."""
-    sizes = ((coefs[:, pivots] @ L[pivots]) ** 2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        norms = np.where(sizes > 0.0, sizes / np.maximum(weights, 0.0), 0.0)
-    return norms, np.asarray(_images(K[:, pivots], coefs[:, pivots]), dtype=float)
+def _features(K: FloatArray, own: OwnFactor, m: int) -> FloatArray:
+    """L of a kernel, checked against the kernel itself."""
+    L = np.asarray(np.linalg.solve(own.root.T, K[:, own.pivots].T).T, dtype=float)
+    error = float(np.abs(L @ L.T - K).max())
+    if not error <= FACTOR_TOL * float(np.diag(K).max()):
+        raise NotCertifiedError(
+            f"kernel {m} must be the product of the factor of its {own.pivots.size} pivots; an entry is "
+            f"off by {error:.1e}, at a largest diagonal entry of {np.diag(K).max():.1e}."
+        )
+    return L
 
 
 def evaluate(
-    kernels: Iterable[FloatArray], duals: FloatArray, weights: FloatArray, own: OwnCoefs | None = None
+    kernels: Iterable[FloatArray], duals: FloatArray, weights: FloatArray, own: dict[int, OwnFactor]
 ) -> Parts:
     """Forms, norms and scores of machines with duals (n_machines, n) and weights (n_machines, n_kernels).
 
@@ -388,7 +394,7 @@ def evaluate(
     Raises
     ------
     NotCertifiedError
-        If a kernel is not the product of the factor that its pivots give.
+        If a kernel is not the product of the factor that a model gives of it.
     """
     n_machines, n = duals.shape
     forms, norms, scores = np.zeros(weights.shape), np.zeros(weights.shape), np.zeros((n_machines, n))
@@ -397,39 +403,35 @@ def evaluate(
     all_images: list[FloatArray | None] = []
     for m, K in enumerate(kernels):
         diagonals[m] = np.diag(K).mean()
-        pivots, L = None if own is None else own.pivots[m], None
-        if own is not None and pivots is not None:
-            L = factor_of(K, pivots)
-            assert L is not None
-            error = float(np.abs(L @ L.T - K).max())
-            if not error <= FACTOR_TOL * float(np.diag(K).max()):
-                raise NotCertifiedError(
-                    f"kernel {m} must be the product of the factor of its {pivots.size} pivots; an entry is "
-                    f"off by {error:.1e}, at a largest diagonal entry of {np.diag(K).max():.1e}."
-                )
-            norms[:, m], added = _own_part(K, L, pivots, own.coefs[:, m], weights[:, m])
-            scores += added
-        elif own is not None and not weights[:, m].any():
+        L, by_duals = None, np.ones(n_machines, dtype=bool)
+        if m in own:
+            L, by_duals = _features(K, own[m], m), ~own[m].machines
+            sizes = (own[m].coef ** 2).sum(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                norms[:, m] = np.where(sizes > 0.0, sizes / np.maximum(weights[:, m], 0.0), 0.0)
+            scores += own[m].coef @ L.T
+        elif own and not weights[:, m].any():
             L = factor_of(K, tol=_OWN_FACTOR_TOL, max_rank=min(n, _OWN_FACTOR_RANK))
+        by_duals &= weights[:, m] > 0.0
         factors.append(L)
+        images = None
+        if L is None or by_duals.any():
+            wide = _images(K, duals)
+            images = np.asarray(wide, dtype=float)
+            forms[:, m] = (wide * duals).sum(axis=1)
+            norms[by_duals, m] = weights[by_duals, m] * forms[by_duals, m]
+            scores[by_duals] += weights[by_duals, m, None] * images[by_duals]
         if L is not None:
             forms[:, m] = ((duals @ L) ** 2).sum(axis=1)
-            all_images.append(None)
-            continue
-        wide = _images(K, duals)
-        images = np.asarray(wide, dtype=float)
-        forms[:, m] = (wide * duals).sum(axis=1)
-        norms[:, m] = weights[:, m] * forms[:, m]
-        scores += weights[:, m, None] * images
         all_images.append(images)
     return Parts(forms, norms, scores, diagonals, factors, all_images)
 
 
 # ---------------------------------------------------------------------- duals of kernels by factors
 def polished(
-    loss: Loss, duals: FloatArray, weights: FloatArray, parts: Parts, own: OwnCoefs
+    loss: Loss, duals: FloatArray, weights: FloatArray, parts: Parts, own: dict[int, OwnFactor]
 ) -> FloatArray | None:
-    """Feasible duals nearby with L'β = L'c / μ, as optimal ones have; None where the system is too large.
+    """Feasible duals nearby with L'β = coef / μ, as optimal ones have; None where the system is too large.
 
     Small pivots are known to few digits: L differs between two computations of it in its last columns, by
     more than large C forgive. Duals that belong to the solver's L are moved to the L at hand; since every
@@ -438,9 +440,10 @@ def polished(
     n_machines, n = duals.shape
     columns, wanted = [np.ones((n, 1))], [np.full((n_machines, 1), loss.total)]
     for m, L in enumerate(parts.factors):
-        if L is not None and own.pivots[m] is not None:
+        if L is not None and m in own:
             mu = np.maximum(weights[:, m, None], 0.0)
-            aims = np.where(mu > 0.0, own.coefs[:, m] @ L / np.where(mu > 0.0, mu, 1.0), duals @ L)
+            has = own[m].machines[:, None] & (mu > 0.0)
+            aims = np.where(has, own[m].coef / np.where(mu > 0.0, mu, 1.0), duals @ L)
             columns.append(L)
             wanted.append(aims)
     columns[0] *= max(float(np.linalg.norm(L, axis=0).max()) for L in columns)  # the sum counts most
@@ -632,16 +635,11 @@ def judge_model(
     weights = np.asarray(model.machine_weights_, dtype=float)
     intercepts = np.asarray(model.intercept_, dtype=float)
     _require_finite(duals, weights, intercepts)
-    own = None
-    if getattr(model, "kernel_coef_", None) is not None:
-        coefs = np.zeros((*weights.shape, n))
-        coefs[:, :, support_rows] = model.kernel_coef_
-        _require_finite(coefs)
-        own = own_coefs(coefs, duals, weights)
+    own = own_factors(model, len(duals))
     duals = loss.feasible(duals)
     parts = evaluate(_chained(first, kernels), duals, weights, own)
     answers = [(duals, parts.forms)]
-    moved = None if own is None or own.is_plain else polished(loss, duals, weights, parts, own)
+    moved = polished(loss, duals, weights, parts, own) if own else None
     if moved is not None:
         answers.append((moved, forms_at(parts, duals, moved)))
     if predicted is not None:

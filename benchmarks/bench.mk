@@ -1,5 +1,6 @@
 # `make bench` measures multikernel against its peers and writes benchmarks/results.md; `make bench-scale` does so
-# for many rows and writes benchmarks/scale/results.md. See benchmarks/README.md.
+# for many rows and writes benchmarks/scale/results.md; `make stress` fits random problems, judges each, and writes
+# docs/benchmarks/stress.md. See benchmarks/README.md.
 # ARGS are handed to `python -m benchmarks`: make bench ARGS="--quick", ARGS="--only floor,smo --resume".
 
 BENCH_PYTHON ?= python3.11
@@ -8,7 +9,7 @@ BENCH_PIP := $(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-versi
 BENCH_ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
 	NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: bench bench-scale
+.PHONY: bench bench-scale stress
 
 bench: $(BENCH_VENV)/.installed
 	$(BENCH_ONE_THREAD) $(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
@@ -16,6 +17,10 @@ bench: $(BENCH_VENV)/.installed
 # On two threads, which `python -m benchmarks.scale` sets for itself and for the processes that it starts.
 bench-scale: $(BENCH_VENV)/.installed-scale
 	$(BENCH_VENV)/bin/python -m benchmarks.scale $(ARGS)
+
+# Random fits, each judged: hours; goes on where it was stopped. Needs the package alone.
+stress: $(VENV)/.installed
+	$(BENCH_ONE_THREAD) $(BIN)/python -m benchmarks.stress $(ARGS)
 
 $(BENCH_VENV)/bin/python:
 	$(BENCH_PYTHON) -m venv $(BENCH_VENV)

@@ -129,6 +129,12 @@ def code_version() -> str:
     return f"commit {commit}" + (" with changes" if changed else "")
 
 
+def package_version() -> str:
+    """What git calls the contents of the package, the same for commits that leave it alone; "" if unknown."""
+    tree = _git("rev-parse", "--short", "HEAD:multikernel")
+    return tree + ("+" if tree and _git("status", "--porcelain", "--", "../multikernel") else "")
+
+
 def _first_value(path: str, key: str) -> str:
     file = Path(path)
     if not file.exists():

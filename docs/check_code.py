@@ -76,7 +76,7 @@ def run_page(page: Path, folder: Path | None = None, *, commands: bool = True) -
     """
     tally, printed = Tally(), None
     namespace: dict[str, object] = {"__name__": page.stem}
-    with contextlib.chdir(folder or Path.cwd()):
+    with contextlib.chdir(folder or Path.cwd()), warnings.catch_warnings():  # a page may set filters
         for block in blocks_of(page.read_text(encoding="utf-8")):
             if block.language == "python":
                 printed, tally.n_run = run_python(page, block, namespace), tally.n_run + 1

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
 LOADING_LINKS = {"stylesheet", "icon", "shortcut", "preload", "modulepreload", "manifest", "preconnect"}
 CSS_LOAD = re.compile(r"""(?:url\(\s*|@import\s+)["']?((?:https?:)?//[^"')\s]+)""")
+CLASS = re.compile(r'<dl class="py class">\s*<dt.*?</dt>', re.DOTALL)
 
 
 class Page(HTMLParser):
@@ -77,6 +78,16 @@ def dead_links(pages: dict[Path, Page]) -> list[str]:
     return found
 
 
+def without_parameters(folder: Path) -> list[str]:
+    """Pages of estimators whose class is shown without its parameters."""
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("auto_api/multikernel*MKL*.html")}
+    return [
+        f"{path}: no parameters are shown"
+        for path, text in texts.items()
+        if (head := CLASS.search(text)) and "sig-paren" not in head[0] and "Warning" not in path.name
+    ]
+
+
 def browse(folder: Path, names: list[str]) -> list[str]:
     """What a browser complains of, and what it asks the network for, on the pages and in a search."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -109,7 +120,7 @@ def main(arguments: list[str]) -> int:
     """Check the site; return how many complaints there are."""
     folder = Path(arguments[0])
     pages = read_pages(folder)
-    found = foreign_loads(folder, pages) + dead_links(pages)
+    found = foreign_loads(folder, pages) + dead_links(pages) + without_parameters(folder)
     found += browse(folder, ["index.html", "auto_api/multikernel.MKLClassifier.html", "reproduction.html"])
     for complaint in found:
         print(f"FAILED {complaint}", file=sys.stderr)

@@ -7,5 +7,6 @@ Beside the package and not part of it: tests, benchmarks and studies import it, 
 ``conic``     kernel matrices, alignment, discriminant analysis and projections of mixtures by Clarabel
 ``diagonal_discriminant``  the approximation (37) of Ye et al. (2007) of the discriminant program
 ``kernel_mixture``  the mixture of kernel Gaussians of largest likelihood, the rival of Lewis et al. (2006)
+``margin_gap``  the duality gap of fitted margin machines and ridge regressions, with NumPy alone
 ``programs``  the published programs (LMI, QCQP, SOCP, QP) for CVXOPT, cvxpy, Clarabel and SDPA
 """

@@ -4,6 +4,7 @@ The names that most programs need are here; all others are imported from their r
 ``from multikernel.spectral import SpectralKernelClassifier``.
 """
 
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,9 @@ _MOVED = {
     "views": ("per_feature",),
 }  # fmt: skip
 
+# Names that were at the top level in 0.1 and are gone, and what takes their place.
+_REPLACED = {"MulticlassSVC": 'MKLClassifier(multiclass="joint")'}
+
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 _NEW_HOMES = {name: room for room, names in _MOVED.items() for name in names}
 __all__ = sorted(_HOMES)
@@ -87,12 +91,19 @@ def __dir__() -> list[str]:
 
 if not TYPE_CHECKING:  # the checker reads the imports above, and would take every name for known with this
 
+    def _moved(text: str, place: str) -> Exception:
+        """An AttributeError, but in `from multikernel import name`, which would lose its text."""
+        in_import = sys._getframe(2).f_code.co_name == "_handle_fromlist"
+        return ImportError(text, name=place) if in_import else AttributeError(text)
+
     def __getattr__(name: str) -> Any:
         if name in _PACKAGES:
             return import_module(f".{name}", __name__)
-        if name in _NEW_HOMES:  # an AttributeError would lose its text in `from multikernel import name`
+        if name in _NEW_HOMES:
             place = f"{__name__}.{_NEW_HOMES[name]}"
-            raise ImportError(f"{name} is in {place}: from {place} import {name}", name=place)
+            raise _moved(f"{name} is in {place}: from {place} import {name}", place)
+        if name in _REPLACED:
+            raise _moved(f"{name} is now {_REPLACED[name]}, the same problem.", __name__)
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -173,7 +173,7 @@ def test_the_example_of_tables_runs(run_example):
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore:training samples are learned by heart:multikernel.views.KernelWarning")
+@pytest.mark.filterwarnings("ignore:the model memorizes its training samples:multikernel.views.KernelWarning")
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example("do_negative_weights_help")
     example.main(["--points", "60", "--splits", "2"])

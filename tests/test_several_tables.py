@@ -95,6 +95,21 @@ def test_columns_of_one_name_are_refused():
     twice = WIDE.rename(columns={"b": "a"})
     with pytest.raises(ValueError, match="several columns of one name, such as 'a'; make the names distinct"):
         get_method("mkl").make("classes", kernels=[Gaussian()]).fit(twice, Y)
+    with pytest.raises(ValueError, match="table 'one' has several columns of one name, such as 'a'; make"):
+        get_method("mkl").make("classes", kernels="auto").fit({"one": twice, "two": TWO}, Y)
+
+
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_a_list_in_the_place_of_a_dict(method, task):
+    model = fitted(method, task, {"one": Gaussian(), "two": Linear()}, {"one": ONE, "two": TWO})
+    with pytest.raises(ValueError, match=r"on a dict of the tables \['one', 'two'\]; got a list of 2 tables"):
+        answers(model, [ONE, TWO])
+
+
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_none_is_no_table(method, task):
+    with pytest.raises(TypeError, match=r"table 'table-1' is None. Leave it out"):
+        fitted(method, task, "auto", [ONE, None])
 
 
 def test_dates_are_no_numbers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -18,7 +19,10 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyXRefRole
 from sphinx.environment import BuildEnvironment
+from sphinx.util.inspect import stringify_signature
 from sphinx_gallery.scrapers import figure_rst
+
+from multikernel._validation.renamed import new_by_present_names
 
 PACKAGE = "multikernel"
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")  # all that a page loads, of 24 MB
@@ -60,6 +64,15 @@ def skip_what_is_not_ours(
 
 def make_safe(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     lines[:] = docstrings.safe_lines(lines)
+
+
+def show_parameters(
+    app: Sphinx, what: str, name: str, obj: Any, options: object, signature: str | None, returned: str | None
+) -> tuple[str, str | None] | None:
+    """The parameters of classes with a shared ``__new__``, which autodoc would read instead of __init__."""
+    if what != "class" or getattr(obj, "__new__", None) is not new_by_present_names:
+        return None
+    return stringify_signature(inspect.signature(obj), show_annotation=False), None
 
 
 class NameRole(PyXRefRole):
@@ -176,6 +189,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("include-read", aim_links)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("autodoc-process-docstring", make_safe, priority=600)  # after napoleon
+    app.connect("autodoc-process-signature", show_parameters)
     app.connect("missing-reference", find_elsewhere)
     app.connect("html-page-context", shorten_sidebar, priority=400)  # before the theme draws it
     app.connect("html-page-context", aim_links_back)

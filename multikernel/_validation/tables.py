@@ -7,10 +7,12 @@ Nothing here modifies its input.
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Self
 
 import numpy as np
@@ -467,9 +469,44 @@ def _take_columns(table: Any, columns: list[int]) -> Any:
 # --- warnings ----------------------------------------------------------------------------------
 
 
+_CALLERS = ("sklearn", "joblib")  # they call a fit for a user, in searches and pipelines
+_ISSUED: set[tuple[str, type[Warning], str, int]] = set()  # what Python's registry knew before a reset
+
+
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line outside of this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
-        level, frame = level + 1, frame.f_back
+    """Warn at the first line outside of this package; at that of a search or a pipeline, if one calls it.
+
+    Scikit-learn resets Python's registry of warnings for each fit of a search, so that Python would show one
+    text in every fold. Such a text is issued once for each line, unless a filter says "always" or "error".
+    """
+    level, frame = _first_outside(1, sys._getframe(), (_PACKAGE,))
+    if _package_of(frame) in _CALLERS:
+        caller_level, caller = _first_outside(level, frame, (_PACKAGE, *_CALLERS))
+        if _package_of(caller) not in sys.stdlib_module_names:  # else it is the loop of a worker
+            level, frame = caller_level, caller
+        place = (message, category, frame.f_code.co_filename, frame.f_lineno)
+        if place in _ISSUED and _is_shown_once(message, category, frame):
+            return
+        _ISSUED.add(place)
     warnings.warn(message, category, stacklevel=level)
+
+
+def _first_outside(level: int, frame: FrameType, packages: Sequence[str]) -> tuple[int, FrameType]:
+    """The first frame outside of the packages, with its stack level."""
+    while frame.f_back is not None and _package_of(frame) in packages:
+        level, frame = level + 1, frame.f_back
+    return level, frame
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]
+
+
+def _is_shown_once(message: str, category: type[Warning], frame: FrameType) -> bool:
+    """Whether the first filter that matches, or Python's default, shows a warning once for each line."""
+    module = str(frame.f_globals.get("__name__", ""))
+    for action, text, kind, where, line in warnings.filters:
+        matches = re.match(text or "", message) and re.match(where or "", module)
+        if matches and issubclass(category, kind) and line in (0, frame.f_lineno):
+            return action not in ("always", "error")
+    return True

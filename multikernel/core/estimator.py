@@ -5,28 +5,11 @@ predictions by batches, warnings. :class:`BaseMKL` adds the steps of a fit with 
 machine: validate, build the kernels, solve, store. Its models are lists of machines (one for a regressor,
 one for each class or pair of a classifier) over common support samples, each with a row of kernel weights;
 only support samples and kernels with weight are kept.
-
-**Samples that lack views** (``missing`` of their :class:`KernelBank`). ``"mean"`` and ``"complete"`` complete
-the kernels before anything is learned, in the bank. With ``"renormalize"`` an absent kernel is 0, and sample
-i is scaled so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij,
-c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that
-count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the
-weights before, uniform ones at first, until c is stable. So the last problem is convex and has its duality
-gap for its c; that another c would have a better value is not excluded. New samples are scaled with the
-weights that gave this c.
-
-With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
-
-    min_w,b  ½ max_i Ω(w_{S_i})² + C Σ_i ℓ(y_i, Σ_{m∈S_i} ⟨w_m, φ_m(x_i)⟩ + b)
-
-which is absent kernel learning (Liu et al. 2015). Ω does not fall when views are added. So a sample that has
-all of them has the largest, and the problem is the usual one with zeros where a view is absent, c = 1.
-Without such a sample it is another problem, and refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
 
@@ -41,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._typing import Array
 from .._validation import (
     RowError,
-    check_choice,
     check_number,
     check_positive_integer,
     is_frame,
@@ -55,18 +37,25 @@ from .._validation import (
 from ..rows import count_rows
 from ..views import CompletedBank, KernelBank, View, make_bank
 from ..views.layout import align, layout_of
-from ..views.memory import MemoryEstimate, allocate_stack
+from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
-from ..views.stacks import as_stack, match_stack, names_of
-from ..views.tables import MultiTable, as_table, as_tables
-from ..views.view import as_views, kept_views, place_views, refuse_kept_views
+from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
+from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
+from ..views.view import as_views, is_automatic, kept_views, place_views, refuse_kept_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
-from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
+from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
-from .kernel_checks import Memory, is_automatic, remembered, tell_of_kernels, tell_of_memorizing
+from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
+from .missing_views import (
+    FILL_OF,
+    MissingViewsWarning,
+    learn_rescaled,
+    missing_of,
+    require_whole_sample,
+)
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -75,35 +64,12 @@ from .weights.learn import learn_weights
 from .weights.loop import SolveResult
 
 _BATCH_ROWS = 2048
-FILL_OF: dict[str, str | None] = {
-    "error": None,
-    "renormalize": "zero",
-    "absent": "zero",
-    "mean": "mean",
-    "complete": "mutual",
-}
-MISSING = tuple(FILL_OF)
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
 _PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
-_STABLE = 1e-3
-_PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
-_MAX_ROUNDS = 20
 _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
-    "targets, or normalise the kernels (transforms='unit_trace')."
+    'targets, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) of a matrix.'
 )
-
-
-class MissingViewsWarning(UserWarning):
-    """Samples lack views, and nothing was said about what to do with them."""
-
-
-def missing_of(stored: KernelBank, X: Any) -> str:
-    """What is done with samples that lack views; "auto": "renormalize" after an outer join with gaps."""
-    asked = check_choice("missing", stored.missing, ("auto", *MISSING))
-    if asked != "auto":
-        return asked
-    return "renormalize" if isinstance(X, MultiTable) and X.has_gaps else "error"
 
 
 def worst_status(statuses: Sequence[Status]) -> str:
@@ -170,6 +136,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _fitted: FittedKernels
     _bank: Any
     _gram_names: list[str] | None = None  # of precomputed kernels that have names
+    _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
     _adds_kernels = False
@@ -286,11 +253,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
-        if is_frame(X) and not X.columns.is_unique:
-            twice = X.columns[X.columns.duplicated()][0]
-            raise ValueError(
-                f"X has several columns of one name, such as {twice!r}; make the names distinct."
-            )
+        require_distinct_columns(X, "X")
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
@@ -309,10 +272,9 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
+        X = self._stack_of(X, reset=reset)
         if not reset:
-            return match_stack(X, self._gram_names)
-        X = as_stack(X, at_fit=True)
-        self._gram_names = names_of(X)
+            return X
         if hasattr(X, "shape") and len(X.shape) > 1:
             shape = X.shape
             if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
@@ -321,6 +283,17 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
                     "them first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
                 )
             self.n_features_in_ = shape[1]
+        return X
+
+    def _stack_of(self, X: Any, *, reset: bool) -> Any:
+        """Gram matrices in any form, with the names and the training samples of fit."""
+        if not reset:
+            if self._gram_ids is not None:
+                require_training_labels(X, self._gram_ids)
+            return match_stack(X, self._gram_names)
+        self._gram_ids = training_labels(X)
+        X = as_stack(X, at_fit=True)
+        self._gram_names = names_of(X)
         return X
 
     def _check_numerics(self) -> None:
@@ -359,7 +332,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------------ warnings
     def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
         """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
-        automatic = is_automatic(self._storage.kernels)
+        automatic = is_automatic(self._storage)
         tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
 
     def _warn_unless_converged(self) -> None:
@@ -472,11 +445,30 @@ class Solved:
             duals[:, self.rows] *= self.scales
         return duals
 
+    def factors(self, first: int) -> list[KernelFactor]:
+        """The kernels that predict by factors, whose ``support`` are samples; ``first`` machine as number."""
+        machines = first + np.arange(len(self.names))
+        found = []
+        for m, part in self.result.factors.items():
+            root = part.root if self.scales is None else part.root / self.scales[part.pivots]
+            found.append(KernelFactor(m, machines, self.rows[part.pivots], root, part.coef))
+        return found
+
     def duals(self, n_samples: int) -> Array:
         """Dual variables of all the samples (n_machines, n_samples)."""
         full = np.zeros((len(self.names), n_samples))
         full[:, self.rows] = self.result.duals
         return full
+
+
+def kernel_factors(solutions: Sequence[Solved]) -> list[KernelFactor]:
+    """The kernels of all solutions that predict by factors, whose ``support`` are samples."""
+    firsts = np.cumsum([0] + [len(solved.names) for solved in solutions])
+    return [
+        factor
+        for solved, first in zip(solutions, firsts, strict=False)
+        for factor in solved.factors(int(first))
+    ]
 
 
 def require_finite(result: Any) -> None:
@@ -499,57 +491,6 @@ def refusing_overflow() -> Iterator[None]:
         raise ValueError(_TOO_LARGE) from error
 
 
-# ---------------------------------------------------------------------- samples that lack views
-def learn_rescaled(
-    learn: Callable[[Array, SolveResult | None], SolveResult],
-    Ks: Array,
-    has: Array,
-    start: SolveResult | None,
-    place: str,
-) -> tuple[SolveResult, Array]:
-    """Rounds of learning, until the scales of the samples are stable.
-
-    ``Ks`` is 0 where a sample lacks a view (``has`` (n, n_kernels) says where) and never modified. The result
-    of the last round, and the weights (n_kernels,) that gave its scales.
-    """
-    scaled = allocate_stack(Ks.shape, Ks.dtype, place)
-    reference = np.ones(len(Ks)) if start is None else start.weights
-    scales, change = sample_scales(has, reference), np.inf
-    for number in range(_MAX_ROUNDS):
-        for target, K in zip(scaled, Ks, strict=True):
-            np.multiply(K, scales[:, None], out=target)
-            target *= scales
-        result = learn(scaled, start)
-        if result.status == Status.INSEPARABLE:
-            return result, reference
-        weights = result.weights / (result.weights.sum() or 1.0)
-        if number >= _PLAIN_ROUNDS:
-            weights = 0.5 * (weights + reference / reference.sum())
-        change = float(np.abs(sample_scales(has, weights) / scales - 1.0).max())
-        if change <= _STABLE:
-            return result, reference
-        if number < _MAX_ROUNDS - 1:
-            start, reference = result, weights
-            scales = sample_scales(has, reference)
-    warn_caller(
-        f"the scales of samples that lack views still change by {change:.1%} after {_MAX_ROUNDS} rounds. The "
-        "solution is certified for the last scales only. Use a larger norm, which keeps weights from jumping "
-        "between views, or KernelBank(kernels, missing='complete').",
-        ConvergenceWarning,
-    )
-    return result, reference
-
-
-def require_whole_sample(has: Array) -> None:
-    """Refuse training samples (n, n_kernels) none of which has all views."""
-    if not has.all(axis=1).any():
-        raise ValueError(
-            "missing='absent' needs at least one training sample that has all views (in each machine); got "
-            f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
-            "missing='renormalize' or 'complete', or leave out the views that are rare."
-        )
-
-
 # ---------------------------------------------------------------------- steps of a fit
 class BaseMKL(KernelEstimator):
     """Parameters and methods common to all estimators with global kernel weights.
@@ -569,6 +510,7 @@ class BaseMKL(KernelEstimator):
     missing_: str
     memory_: MemoryEstimate
     kept_views_: list[str]
+    kernel_factors_: Sequence[KernelFactor] = ()  # also of models that were saved before it was there
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
@@ -621,11 +563,10 @@ class BaseMKL(KernelEstimator):
         asked, chosen = self._storage.missing, missing_of(self._storage, X)
         if asked != "auto" or chosen == "error":
             return chosen
-        lacking = int((~X.present.all(axis=1)).sum())
         warn_caller(
-            f"{lacking or 'none'} of {len(X)} samples lack a table after the outer join: the views that "
-            f"{'they' if lacking else 'others'} have are scaled to stand for all (missing='renormalize'). "
-            "Choose with KernelBank(..., missing=...); a choice that is named silences this warning.",
+            "some samples lack a table after the outer join: the kernels of the tables that they have are "
+            "rescaled to stand for all (missing='renormalize'). X.counts has the number of samples that each "
+            "table lacks. Choose another way, or silence this warning, by KernelBank(kernels, missing=...).",
             MissingViewsWarning,
         )
         return chosen
@@ -686,11 +627,23 @@ class BaseMKL(KernelEstimator):
         """Keep the machines in compact form: support rows and active kernels only."""
         duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
         self._store_results([solved.result for solved in solutions], [solved.names for solved in solutions])
+        factors = kernel_factors(solutions)
+        used = np.any(duals, axis=0)
+        for factor in factors:
+            used[factor.support] = True
+        # a pivot is the first of equal rows: shares of its coefficients would change its factor
+        pivots = samples.rows[np.concatenate([factor.support for factor in factors])] if factors else []
         spread = samples.spread(duals)
-        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.support_ = np.union1d(np.flatnonzero(spread.any(axis=0)), pivots).astype(np.intp)
         self.dual_coef_ = spread[:, self.support_]
-        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
-        kept = np.flatnonzero(duals.any(axis=0))
+        self.kernel_factors_ = [
+            replace(factor, support=np.searchsorted(self.support_, samples.rows[factor.support]))
+            for factor in factors
+        ]
+        self.total_cost_ = prediction_cost(
+            self.machine_weights_, self.dual_coef_, self._costs, self.kernel_factors_
+        )
+        kept = np.flatnonzero(used)
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
         scaled = self.missing_ == "renormalize"
@@ -700,7 +653,8 @@ class BaseMKL(KernelEstimator):
         counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         notes_absent = self.missing_ in ("renormalize", "absent")
-        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
+        placed = tuple(replace(factor, support=np.searchsorted(kept, factor.support)) for factor in factors)
+        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
         tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
         del self._bank

@@ -17,7 +17,7 @@ once:
 A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..rows import count_rows
+from .svm.interior_point import features
 
 ACTIVE_SHARE = 0.01
 
@@ -71,6 +72,29 @@ class FittedKernels:
 
 
 @dataclass(frozen=True)
+class KernelFactor:
+    """A kernel that predicts by a factor of low rank, K[:, support] root⁻¹ coef' with upper triangular root.
+
+    For kernels of low rank that are so large that dual coefficients do not hold the function in double
+    precision.
+    """
+
+    kernel: int
+    machines: Array  # (n_machines,), the numbers of the machines whose kernel it is
+    support: Array  # (r,), places in the support samples
+    root: Array  # (r, r)
+    coef: Array  # (n_machines, r)
+
+    def features(self, K: Array) -> Array:
+        """The columns (n, r) of the factor from the kernel's values (n, n_support)."""
+        return features(K[:, self.support], self.root)
+
+    def scores(self, K: Array) -> Array:
+        """What the kernel adds to the scores of its machines (n, n_machines)."""
+        return np.asarray(self.features(K) @ self.coef.T)
+
+
+@dataclass(frozen=True)
 class DualKernels:
     """Kernels by dual coefficients over support samples."""
 
@@ -81,12 +105,17 @@ class DualKernels:
     reference: Array | None = None
     # whether rows may lack views, and those that lack all with weight are warned of
     notes_absent: bool = False
+    # kernels of some machines that predict by a factor
+    factors: tuple[KernelFactor, ...] = ()
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score of each kernel in use."""
         scales = self._sample_scales(X)
         for m, K in self.bank.iter_kernels(X):
             scores = (K @ self.coefficients.T) * self.weights[:, m]
+            for factor in self.factors:
+                if factor.kernel == m:
+                    scores[:, factor.machines] = factor.scores(K)
             yield m, scores if scales is None else scores * scales
 
     def _sample_scales(self, X: Any) -> Array | None:
@@ -146,10 +175,13 @@ def active_kernels(machine_weights: Array) -> Array:
     return np.asarray(machine_weights > ACTIVE_SHARE * machine_weights.sum(axis=1, keepdims=True))
 
 
-def prediction_cost(machine_weights: Array, dual_coef: Array, costs: Array) -> float:
+def prediction_cost(
+    machine_weights: Array, dual_coef: Array, costs: Array, factors: Sequence[KernelFactor] = ()
+) -> float:
     """The cost of predicting one sample, from 0 to the number of support samples.
 
-    ``dual_coef`` (n_machines, n_support) is zero where a sample is not a support sample of the machine.
+    ``dual_coef`` (n_machines, n_support) is zero where a sample is not a support sample of the machine; of
+    kernels that predict by ``factors`` their pivots are.
 
     Examples
     --------
@@ -158,6 +190,12 @@ def prediction_cost(machine_weights: Array, dual_coef: Array, costs: Array) -> f
     >>> prediction_cost(np.array([[1.0, 0.0]]), np.array([[1.0, -1.0, 0.0]]), np.array([1.0, 3.0]))
     0.5
     """
+    if factors:
+        used = active_kernels(machine_weights)[:, :, None] & (dual_coef != 0.0)[:, None]
+        for factor in factors:
+            used[factor.machines, factor.kernel] = False
+            used[factor.machines[:, None], factor.kernel, factor.support] = True
+        return _priced(used.any(axis=0).sum(axis=1), costs)
     needed = active_kernels(machine_weights).T.astype(float) @ (dual_coef != 0.0)
     return _priced((needed > 0.0).sum(axis=1), costs)
 

@@ -1,8 +1,9 @@
-"""What a fit says of its kernels: near-identity ones, scales far apart, training samples learned by heart.
+"""What a fit warns of: near-identity kernels, scales far apart, a model that memorizes its training samples.
 
-The doctor (:mod:`multikernel.doctor`) examines the same before a fit, by the measures and in the words of
-this module. A fit looks at a few rows of each kernel, and says a line by
-:class:`multikernel.views.KernelWarning` for each thing that it finds.
+The doctor (:mod:`multikernel.doctor`) examines kernels before a fit by the same measures, and shows their
+figures. A fit looks at a few rows of each kernel, and issues one :class:`multikernel.views.KernelWarning` for
+each thing that it finds. The texts hold no figures: these differ between the folds of a search, and Python
+would show each text once more.
 
 **Near-identity**: half of the samples have no other that is more than 0.05 like them, by the largest
 |k(x, z)| / √(k(x, x) k(z, z)) over the other samples z. Nothing can be learned from one about another. The
@@ -11,13 +12,13 @@ all of them are near-identity is there something to say.
 
 **Scales**: mean diagonals that differ by more than a factor of 1000. The weights follow the scale.
 
-**Learned by heart** (:func:`tell_of_memorizing`): most samples are support vectors, nearly all training
-samples are classified rightly, and without their own term, β_i K_ii, hardly more of them than by naming the
-largest class. That is a leave-one-out estimate (Jaakkola & Haussler 1999). Many support vectors alone are no
-sign of it: they are usual where features outnumber samples, or C is small.
+**Memorizing** (:func:`tell_of_memorizing`): most samples are support vectors, the training accuracy is near
+1, and the leave-one-out estimate of Jaakkola & Haussler (1999), which omits the term β_i K_ii of each sample,
+is near the share of the largest class. Many support vectors alone are no sign of it: they are usual where
+features outnumber samples, or C is small.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,10 @@ _NEARLY_ALL = 0.99  # training accuracy
 _GAINED = 0.1  # of what the largest class leaves to gain: less is by chance
 
 IDENTITY = (
-    f"nearly the identity: half of the samples have no other that is more than {LONELY} like them, so that "
-    "nothing can be learned from one about another. A width too small?"
+    f"nearly the identity: for half of the samples, the similarity to every other sample is below {LONELY}, "
+    "so that a model cannot generalize from one sample to another. The width may be too small."
 )
-WIDER_MATRIX = "Compute it again with a larger width or on fewer features, or leave it out."
+WIDER_MATRIX = "Compute it with a larger width or from fewer features, or leave it out."
 
 
 # ---------------------------------------------------------------------- near-identity
@@ -84,33 +85,19 @@ def _evenly(n: int, most: int) -> Array:
 
 
 def wider(view: Any) -> str:
-    """What to try in the place of a near-identity kernel, with the width that the rows suggest."""
-    kernel = getattr(view, "kernel", None)
-    if not isinstance(kernel, Gaussian | Laplacian | Chi2):
-        return WIDER_MATRIX
-    gamma = _median_gamma(kernel, view.rows)
-    if isinstance(kernel, Gaussian):
-        return f'Try gamma="median", here {gamma:.3g}, in the place of {kernel._coefficient:.3g}.'
-    return f"Try gamma={gamma:.3g} in the place of {kernel.gamma:.3g}."
-
-
-def _median_gamma(kernel: Any, rows: Any) -> float:
-    """The gamma at which the similarity of two samples in the middle is 1/e, from at most 500 rows."""
-    values = rows.values[_evenly(len(rows), _MORE)]
-    gamma = float(kernel.gamma)
-    while True:
-        K = type(kernel)(gamma=gamma)(values)
-        middle = float(np.median(K[np.triu_indices(len(K), k=1)]))
-        if middle > 1e-6 or gamma < 1e-300:
-            return gamma / max(-float(np.log(middle)), 1e-300) if middle > 0.0 else gamma
-        gamma /= 10.0
+    """What to use instead of a near-identity kernel."""
+    if isinstance(getattr(view, "kernel", None), Gaussian | Laplacian | Chi2):
+        return 'Use a wider kernel, such as gamma="median".'
+    return "Use a wider kernel or fewer features, or leave it out."
 
 
 # ---------------------------------------------------------------------- scales
 @dataclass(frozen=True)
 class ScaleGap:
-    """The kernels of the smallest and of the largest mean diagonal, and the ratio of these."""
+    """The kernels of the smallest and of the largest mean diagonal, the ratio of these, and a text."""
 
+    smallest: str
+    largest: str
     ratio: float
     what: str
 
@@ -132,7 +119,7 @@ def scale_gap(names: Sequence[str], sizes: Sequence[float] | Array) -> ScaleGap 
         f"of different scale: mean diagonal {small:.3g} of {first!r}, {large:.3g} of {last!r}; the same "
         f"weight means {ratio:.3g} times more."
     )
-    return ScaleGap(ratio, what)
+    return ScaleGap(first, last, ratio, what)
 
 
 # ---------------------------------------------------------------------- what a fit says
@@ -171,17 +158,12 @@ def tell_of_kernels(
         tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
 
 
-def is_automatic(kernels: Any) -> bool:
-    """Whether all kernels are those of "auto", of one table or of several."""
-    parts = kernels.values() if isinstance(kernels, Mapping) else [kernels]
-    return all(isinstance(part, str) and part == "auto" for part in parts)
-
-
 def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:
     """Warn of near-identity kernels by their numbers; ``views`` have their kernels and rows, if any."""
     listed = ", ".join(repr(names[m]) for m in lonely)
     remedy = WIDER_MATRIX if views is None else wider(views[lonely[0]])
-    warn_caller(f"kernel{'s' * (len(lonely) > 1)} {listed}: {IDENTITY} {remedy}", KernelWarning)
+    subject = f"kernels {listed} are" if len(lonely) > 1 else f"kernel {listed} is"
+    warn_caller(f"{subject} {IDENTITY} {remedy}", KernelWarning)
 
 
 def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
@@ -189,18 +171,20 @@ def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
     gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
     if gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART:
         warn_caller(
-            f'kernels {gap.what} Bring them to one scale: normalize="variance" of each View, or '
-            "unit_trace(K) of a matrix.",
+            f"the kernels are of different scale: the mean diagonal of {gap.largest!r} is more than "
+            f"{FAR_APART:g} times that of {gap.smallest!r}, and the kernel weights depend on the scale. Use "
+            'normalize="variance" in each View, or unit_trace(K) for precomputed kernels.',
             KernelWarning,
         )
 
 
-# ---------------------------------------------------------------------- learned by heart
+# ---------------------------------------------------------------------- memorizing
 @dataclass(frozen=True)
 class Memory:
-    """Shares of the samples of a machine: support vectors, right in training, and right without themselves.
+    """Shares of the samples of a machine.
 
-    ``largest`` is the share of the largest class.
+    ``support`` are support vectors, ``right`` the training accuracy, ``alone`` the leave-one-out estimate of
+    the accuracy, and ``largest`` the share of the largest class.
     """
 
     support: float
@@ -209,7 +193,7 @@ class Memory:
     largest: float
 
     @property
-    def by_heart(self) -> bool:
+    def is_all(self) -> bool:
         """Whether the machine knows the training samples and nothing else."""
         chance = self.largest + _GAINED * (1.0 - self.largest)
         return self.support >= _MOST_SUPPORT and self.right >= _NEARLY_ALL and self.alone <= chance
@@ -240,7 +224,7 @@ def remembered(Ks: Array, losses: Sequence[Any], result: Any) -> list[Memory | N
     return [
         remember(Ks, result.weights, np.sign(loss.target), result.duals[t], float(result.intercepts[t]))
         for t, loss in enumerate(losses)
-        if _has_two_classes(loss) and np.isfinite(result.objective)
+        if _has_two_classes(loss) and np.isfinite(result.objective) and not result.factors
     ]
 
 
@@ -250,17 +234,16 @@ def _has_two_classes(loss: Any) -> bool:
 
 
 def tell_of_memorizing(memories: Sequence[Memory | None], names: Sequence[str], weights: Array) -> None:
-    """Warn where most machines know their training samples by heart."""
-    found = [memory for memory in memories if memory is not None and memory.by_heart]
+    """Warn where most machines memorize their training samples."""
+    found = [memory for memory in memories if memory is not None and memory.is_all]
     if 2 * len(found) <= len(memories):
         return
-    right, alone, support = (
-        float(np.mean([getattr(memory, name) for memory in found])) for name in ("right", "alone", "support")
-    )
-    heaviest = names[int(np.argmax(weights))]
+    heaviest = int(np.argmax(weights))
+    has_most = weights[heaviest] > 0.5 * np.sum(weights)
+    named = f"Kernel {names[heaviest]!r} has most of the weight. " if has_most else ""
     warn_caller(
-        f"training samples are learned by heart: accuracy {right:.2f}, {alone:.2f} without the own term of "
-        f"each sample, with {support:.0%} of the samples as support vectors. Kernel {heaviest!r} has most of "
-        "the weight. Use wider kernels, a smaller C, or a larger norm.",
+        "the model memorizes its training samples: the training accuracy is near 1, most samples are support "
+        "vectors, and the leave-one-out estimate of the accuracy is near the share of the largest class. "
+        f"{named}Use wider kernels, a smaller C or a larger norm.",
         KernelWarning,
     )

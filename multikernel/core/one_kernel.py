@@ -17,7 +17,7 @@ from .._typing import Array
 from .._validation import all_finite, raise_non_finite_gram, within_floats
 from ..kernels import Kernel
 from ..views import KernelBank, PrecomputedBank, View
-from ..views.stacks import as_stack, is_grams, match_stack, names_of
+from ..views.stacks import is_grams, names_of
 from ..views.view import read_kernel
 from .estimator import KernelEstimator
 
@@ -64,11 +64,7 @@ class OneKernel(KernelEstimator):
     def _one_gram(self, X: Any, reset: bool) -> Any:
         """The only matrix of a dict, list or stack with names; all else as it is."""
         has_several = is_grams(X) or names_of(X) is not None
-        if reset:
-            X = as_stack(X, at_fit=True)
-            self._gram_names = names_of(X)
-        else:
-            X = match_stack(X, self._gram_names)
+        X = self._stack_of(X, reset=reset)
         if not has_several:
             return X
         if X.shape[2] != 1:

@@ -13,8 +13,8 @@ import scipy.sparse
 from multikernel._validation import is_frame
 from multikernel.doctor.diagnosis import Finding, Recipes, named, option, percent
 from multikernel.doctor.target import Target
-from multikernel.rows.tables import take_rows
-from multikernel.views.tables import n_columns, n_rows
+from multikernel.rows.tables import count_rows, take_rows
+from multikernel.views.tables import n_columns
 
 _LARGEST_TABLE = 20_000_000  # entries; of a larger table a sample of rows is examined
 FEW_ROWS = 20  # with fewer rows, distinct whole numbers are no sign of an identifier
@@ -59,7 +59,7 @@ class Columns:
 
 def read_columns(table: Any, rng: np.random.Generator, recipes: Recipes) -> Columns | None:
     """The columns of what `as_table` returned; None for a list of objects."""
-    d, n = n_columns(table), n_rows(table)
+    d, n = n_columns(table), count_rows(table)
     if d is None or n == 0 or d == 0:
         return None
     rows = np.arange(n)

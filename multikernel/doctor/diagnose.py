@@ -47,13 +47,13 @@ from multikernel.doctor.views import (
     find_views,
     flatten_tables,
 )
-from multikernel.rows.tables import take_rows
+from multikernel.rows.tables import count_rows, take_rows
 from multikernel.rules.targets import as_targets
 from multikernel.views import as_views
 from multikernel.views.low_rank import DEFAULT_RANK, LARGEST_DENSE, choose_gram
 from multikernel.views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size
 from multikernel.views.precomputed import storage_of
-from multikernel.views.tables import MultiTable, as_table, n_columns, n_rows
+from multikernel.views.tables import MultiTable, as_table, n_columns
 from multikernel.viz import describe_data
 
 TASKS = ("auto", "classes", "values")
@@ -226,7 +226,7 @@ def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.
     recipes = Recipes.for_table(X, y)
     try:
         table = as_table(X)
-        n = n_rows(table)
+        n = count_rows(table)
     except (TypeError, ValueError) as error:
         refusal = Finding("error", "X", str(error), "Give a table, or a stack.")
         return _Chart(0, task, limit, rng, recipes, [refusal])

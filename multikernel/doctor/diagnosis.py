@@ -8,7 +8,6 @@ scikit-learn. What follows a colon in a remedy is code; an alternative begins wi
 from __future__ import annotations
 
 import html
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 import scipy.sparse
 
 from multikernel._validation import check_choice
+from multikernel.viz.fitted import plain_tree
 
 LEVELS = ("error", "warning", "note")
 _SHOWN_ROWS = 30
@@ -139,7 +139,7 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and dictionaries, ready for JSON."""
-        return {"ok": self.ok, "headline": self.headline} | _plain(asdict(self))
+        return {"ok": self.ok, "headline": self.headline} | plain_tree(asdict(self))
 
     def __str__(self) -> str:
         parts = [self.headline, *map(str, self.findings)]
@@ -229,18 +229,6 @@ def _count(number: int, what: str) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
 
 
 def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -40,7 +40,7 @@ _MOST_VIEWS = 30  # that are left out one at a time
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _PRICES = (0.1, 1.0, 10.0, 100.0)
 _WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
-_OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one ready-made kernel does not need
+_OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one precomputed kernel does not need
 _PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
 
 
@@ -275,7 +275,7 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:
-    """The machine of the model, for one ready-made kernel, and what it is called."""
+    """The machine of the model, for one precomputed kernel, and what it is called."""
     final = subject.final
     name = type(final).__name__
     if hasattr(final, "machine"):

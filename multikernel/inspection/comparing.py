@@ -18,7 +18,7 @@ from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, Weight
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import machine_for
 from ..rules.targets import as_targets
-from ..views.tables import as_table, n_rows
+from ..views.tables import as_table
 from .answers import majority_rate
 from .baselines import (
     PLAIN_SUM,
@@ -272,7 +272,7 @@ def _under_machine(
 
 def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
     check_choice("task", task, ("auto", *_TASKS))
-    found = {as_targets(y, n_rows(as_table(X)), task, _TASKS).task for X, y in data.values()}
+    found = {as_targets(y, count_rows(as_table(X)), task, _TASKS).task for X, y in data.values()}
     if len(found) > 1:
         raise ValueError("the data sets must be all of classes or all of values; got both. Use task=.")
     [kind] = found

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import count_rows, is_dask
-from ..views.stacks import as_stack
+from ..views.stacks import NamedStack, match_stack
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
 from .baselines import SINGLE, Contender, Report, leave_out, rivals
@@ -119,7 +119,7 @@ def evaluate(
     check_is_fitted(model)
     subject = subject_of(model)
     if subject.is_precomputed and not subject.steps:
-        X = as_stack(X)  # which can be split, and keeps the names
+        X = _named_stack(subject, X)
     y = check_data(subject, X, y)
     plan = _plan(subject, (X, y), wanted, cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
@@ -147,6 +147,13 @@ def evaluate(
         "data": overview_of(subject, X, targets),
     }
     return plain_tree({**head, **found, "omitted": report.omitted, "notes": report.notes})
+
+
+def _named_stack(subject: Subject, X: Any) -> Any:
+    """Gram matrices as a stack, which can be split, in the order and with the names of fit."""
+    X = match_stack(X, getattr(subject.final, "_gram_names", None))
+    is_named = np.ndim(X) == 3 and np.shape(X)[2] == len(subject.views)
+    return NamedStack(X, subject.views) if is_named else X
 
 
 def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:

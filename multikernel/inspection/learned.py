@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..bayesian.estimators import BayesianMKL
 from ..boosting.estimators import ColumnMachine
-from ..core.estimator import FILL_OF, KernelEstimator
+from ..core.estimator import KernelEstimator
 from ..core.inputs import distinct_samples
+from ..core.missing_views import FILL_OF
 from ..localized.base import BaseLocalized
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier

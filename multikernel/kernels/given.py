@@ -22,7 +22,7 @@ _DIAGONAL_BLOCK = 16
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Precomputed(Kernel):
-    """k(i, j) = matrix[i, j]: rows are positions into a ready-made Gram matrix.
+    """k(i, j) = matrix[i, j]: rows are positions into a precomputed Gram matrix.
 
     `X` is one column of integer positions, so that cross-validation, which takes rows of `X`, takes the right
     rows and columns of the matrix.

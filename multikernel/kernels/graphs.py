@@ -52,7 +52,7 @@ _CLASSES: dict[str, tuple[str, dict[str, bool]]] = {
 } | {name.title().replace("_", ""): (name, {}) for name in _KERNELS}
 _NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
 _INSTEAD = {
-    "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',
+    "normalize": 'Give the view normalize="diagonal", which does it for test graphs too.',
     "base_graph_kernel": "It is called base.",
 }
 _DIAGONAL_BLOCK = 64
@@ -96,10 +96,10 @@ class GraphKernel(Kernel):
 
     Notes
     -----
-    Larger graphs have larger values: ``transforms="unit_diagonal"`` of the view makes graphs of any size
+    Larger graphs have larger values: ``normalize="diagonal"`` of the view makes graphs of any size
     comparable. Kernels of grakel that depend on chance or on the other training graphs (graphlet sampling,
     propagation, and others) are refused: a prediction would not be of the kernel that was learned. Their
-    matrices can be given as ready-made kernels. Models keep the graphs and no object of grakel.
+    matrices can be given as precomputed kernels. Models keep the graphs and no object of grakel.
 
     References
     ----------

@@ -119,6 +119,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         On a Gram stack only.
     support_ : array (n_support,), indices of the support samples
         On a Gram stack only.
+    kernel_factors_ : list of KernelFactor
+        On a Gram stack: kernels of low rank that are so large that ``dual_coef_`` times the weights does not
+        hold the function in double precision. They predict by values of the kernel at pivots, with ``root``
+        and ``coef`` of their own. Empty for kernels of common sizes.
     coef_ : array (n_machines, n_columns)
         On factors only: of the columns of the views with weight.
     gram_ : {"dense", "low_rank", "memmap"}, the kernel representation used

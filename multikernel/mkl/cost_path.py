@@ -338,7 +338,9 @@ def _cost(machine: Any, costs: pd.Series) -> float:
         return factor_cost(
             machine.machine_weights_, machine.approximation_["rank"].to_numpy(), costs.to_numpy()
         )
-    return prediction_cost(machine.machine_weights_, machine.dual_coef_, costs.to_numpy())
+    return prediction_cost(
+        machine.machine_weights_, machine.dual_coef_, costs.to_numpy(), machine.kernel_factors_
+    )
 
 
 def _summarise(exponents: list[float], measured: Sequence[pd.DataFrame], costs: pd.Series) -> CostPath:

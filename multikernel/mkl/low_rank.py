@@ -32,10 +32,11 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import BaseMKL, missing_of, refusing_overflow, require_finite
+from ..core.estimator import BaseMKL, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
-from ..core.kernel_checks import is_automatic, is_near_identity, tell_of_identities, tell_of_scales
+from ..core.kernel_checks import is_near_identity, tell_of_identities, tell_of_scales
+from ..core.missing_views import missing_of
 from ..core.row_input import (
     GivenRows,
     block_traces,
@@ -71,7 +72,7 @@ from ..views.memory import (
     require_fits,
 )
 from ..views.tables import as_table, as_tables
-from ..views.view import automatic_names, kept_views, place_views
+from ..views.view import automatic_names, is_automatic, kept_views, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -80,7 +81,7 @@ _WORST = 100  # rows that become reference rows because the factors miss them mo
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
 _LOOKED_AT = 400  # rows on which kernels are compared with the identity
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
+_OF_ONE_ROUTE = ("support_", "dual_coef_", "kernel_factors_", "coef_", "approximation_", "memory_")
 
 
 # ---------------------------------------------------------------------- route
@@ -192,7 +193,7 @@ def _n_rows(X: Any) -> int:
     """How many rows X has; 0 where it has none, which the checks of X refuse."""
     try:
         return count_rows(X)
-    except TypeError:
+    except (TypeError, ValueError):
         return 0
 
 
@@ -386,7 +387,7 @@ def tell_of_factors(estimator: Any, given: GivenRows, factors: Factors) -> None:
     table = as_table(given.rows.take(draw_rows(given, _LOOKED_AT, estimator._fit_seed))[0])
     views = [_Looked(view.kernel, view.rows(table)) for view in bank.views_]
     lonely = [m for m, view in enumerate(views) if is_near_identity(view.gram())]
-    if lonely and not (is_automatic(estimator._storage.kernels) and len(lonely) < len(views)):
+    if lonely and not (is_automatic(estimator._storage) and len(lonely) < len(views)):
         tell_of_identities(lonely, bank.view_names_, views)
     tell_of_scales(bank.view_names_, factors.rows.sum(block_traces)[0] / given.n_used, estimator._costs)
 

@@ -19,14 +19,14 @@ from .._typing import Array
 from ..core.estimator import BaseMKL
 from ..core.folds import check_one_score, list_splits
 from ..core.inputs import check_costs
-from ..rows import is_dask
+from ..rows import count_rows, is_dask
 from ..rows.tables import distinct_rows
 from ..views import KernelBank, as_views
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
 from ..views.stacks import NamedStack, as_stack, names_of
-from ..views.tables import as_table, is_tables, n_rows
+from ..views.tables import as_table, is_tables
 from ..views.view import place_views
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
@@ -272,7 +272,7 @@ def _can_share(estimator: Any, X: Any) -> bool:
     if any(getattr(view, "keep", False) for view in as_views(kernels)):  # which a stack does not say
         return False
     table = as_table(as_pandas(X))
-    n = n_rows(table)
+    n = count_rows(table)
     if n == 0 or choose_gram("auto", n, kernels) != "dense":
         return False
     return KernelBank(stored.kernels).memory_estimate(n).fits and len(distinct_rows(table)[0]) == n

@@ -324,7 +324,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
             return np.asarray(self._bank.self_similarities(X))
         if self._diagonals is None:
             raise ValueError(
-                "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the "
+                "predictions need k(x, x) of new samples, which precomputed kernels tell only if it is the "
                 "same for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new "
                 "samples too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
             )
@@ -454,7 +454,7 @@ def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
         m = varying[0]
         warn_caller(
             f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
-            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
+            "k(x, x) of new samples, which precomputed kernels do not tell. This model will refuse them. "
             "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
         )
         return None

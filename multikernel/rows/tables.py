@@ -14,9 +14,13 @@ import scipy.sparse
 def count_rows(table: Any) -> int:
     """Number of rows."""
     shape = getattr(table, "shape", None)
-    if not shape and not isinstance(table, Sized):
-        raise TypeError(f"X must be a table or a list of rows; got {type(table).__name__}.")
-    return int(shape[0]) if shape else len(table)
+    if shape is None:
+        if not isinstance(table, Sized):
+            raise TypeError(f"X must be a table or a list of rows; got {type(table).__name__}.")
+        return len(table)
+    if len(shape) == 0:
+        raise ValueError("X must hold rows; got a single number.")
+    return int(shape[0])
 
 
 def take_rows(raw: Any, positions: Any) -> Any:

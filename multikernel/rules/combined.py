@@ -91,8 +91,9 @@ class CombinedKernel(KernelEstimator):
         size = float(np.diagonal(K).mean())
         if not size > 0.0 or not np.isfinite(1.0 / size):
             raise ValueError(
-                f"the combined kernel has a mean diagonal of {size:.1e}: it cannot be scaled to 1. Normalise "
-                "the kernels (transforms='unit_trace'), or use normalize=False."
+                f"the combined kernel has a mean diagonal of {size:.1e}: it cannot be scaled to 1. Normalize "
+                'the kernels (normalize="trace" of each View, or unit_trace(K) of a matrix), or use '
+                "normalize=False."
             )
         return 1.0 / size
 

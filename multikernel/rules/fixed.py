@@ -51,7 +51,7 @@ class MeanRule(WeightLearner):
     normalize : {"trace", "variance", "none"}
         s_m is the mean of the diagonal; the mean squared distance from the centre of the samples in the
         kernel's feature space, tr(HK_mH)/n; or 1. For cosines (a unit diagonal for each sample) give the
-        views ``transforms="unit_diagonal"``.
+        views ``normalize="diagonal"``.
 
     Examples
     --------
@@ -115,7 +115,8 @@ class ProductRule(WeightLearner):
         assert total is not None, "no kernel is active"
         if not np.isfinite(total).all():
             raise ValueError(
-                "the product of the kernels overflows. Give the views transforms='unit_diagonal'."
+                'the product of the kernels overflows. Give the views normalize="diagonal", or matrices '
+                "as unit_diagonal(K)."
             )
         return total
 

@@ -44,8 +44,8 @@ class KernelBoosting(WeightLearner):
     loss : {"exp", "log"}
         The logarithm minds pairs that cannot be put right less.
     n_rounds : int, optional
-        Default 100 for "given"; 10 for "rank_one", where each round adds a function, and many learn the
-        training samples by heart.
+        Default 100 for "given"; 10 for "rank_one", where each round adds a function, and many
+        rounds overfit.
     reg : float >= 0
     class_balance : bool
         Whether pairs of one class count as much, together, as pairs of two. Otherwise all pairs count the

@@ -235,15 +235,16 @@ class WeightLearner(BaseEstimator):
         except np.linalg.LinAlgError as error:
             raise ValueError(
                 f"{self!r}: its equations are singular to rounding ({error}). Bring the parameters nearer to "
-                "their defaults, or normalise the kernels (transforms='unit_trace')."
+                'their defaults, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) '
+                "of a matrix."
             ) from error
 
     def _require_weights(self, weights: Array) -> None:
         if not np.isfinite(weights).all():
             raise ValueError(
                 f"{self!r}: a weight is not finite; kernels and targets differ too much in scale, or a "
-                "parameter is extreme. Normalise the kernels (transforms='unit_trace'), or bring the "
-                "parameters nearer to their defaults."
+                'parameter is extreme. Normalize the kernels (normalize="trace" of each View, or '
+                "unit_trace(K) of a matrix), or bring the parameters nearer to their defaults."
             )
         if not weights.any():
             raise ValueError(

@@ -179,7 +179,8 @@ class PolynomialRidge(BallRidge):
             K **= self.degree
         if not np.isfinite(K).all():
             raise ValueError(
-                f"the power of degree {self.degree} overflows. Normalise the kernels "
-                "(transforms='unit_diagonal'), or lower degree or radius."
+                f"the power of degree {self.degree} overflows. Normalize the kernels "
+                '(normalize="diagonal" of each View, or unit_diagonal(K) of a matrix), or lower degree or '
+                "radius."
             )
         return K

@@ -465,7 +465,7 @@ def check_posterior_estimator(estimator: Any, precomputed: bool) -> None:
         )
     if precomputed and not get_tags(estimator).input_tags.pairwise:
         raise ValueError(
-            f"posterior={type(estimator).__name__} reads features, but X holds ready-made kernels. Pass its "
+            f"posterior={type(estimator).__name__} reads features, but X holds precomputed kernels. Pass its "
             'probabilities to fit, probabilities=..., or use posterior="knn".'
         )
 

@@ -27,7 +27,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.rows.tables import take_rows
+from multikernel.rows.tables import count_rows, take_rows
 from multikernel.views.columns import (
     Scaling,
     Selection,
@@ -45,11 +45,13 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.parameters import parameters, with_parameters
-from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, n_rows, require_width
+from multikernel.views.stacks import NamedStack
+from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, require_width
 from multikernel.views.view import (
     View,
     as_views,
     automatic_names,
+    is_automatic,
     place_views,
     refuse_approximations,
     require_varying,
@@ -134,6 +136,7 @@ class Bank:
     view_names_: list[str]
     active_: tuple[int, ...]
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
+    _is_named = True  # whether kernels have names of their own
     allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
     fit_stack: Callable[..., np.ndarray]
     iter_kernels: Callable[[Any], Iterator[tuple[int, np.ndarray]]]
@@ -144,12 +147,16 @@ class Bank:
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and return the training stack (n, n, m), a view on kernels-first memory."""
-        return np.moveaxis(self.fit_stack(X), 0, 2)
+        """Fit, and return the training stack (n, n, m), a view on kernels-first memory, with its names."""
+        return self._named(np.moveaxis(self.fit_stack(X), 0, 2))
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training samples, (n_test, n_train, m), a view on kernels-first memory."""
-        return np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2)
+        return self._named(np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2))
+
+    def _named(self, stack: np.ndarray) -> np.ndarray:
+        names = [self.view_names_[index] for index in self.active_]
+        return NamedStack(stack, names) if self._is_named else stack
 
     def only(self, active: Sequence[int]) -> Self:
         """The same bank, evaluating the kernels `active` and no others."""
@@ -258,7 +265,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> KernelBank:
         """Fit every view on the training rows, one Gram at a time; no stack is kept."""
         table = as_table(X)
-        n = n_rows(table)
+        n = count_rows(table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=1)
         require_fits(self.memory_)
         scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
@@ -270,7 +277,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
         place = self._place
         table = as_table(X)
-        n = n_rows(table)
+        n = count_rows(table)
         views = place_views(as_views(self), table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=len(views))
         require_fits(self.memory_)
@@ -315,17 +322,18 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         nested = {
             path.removeprefix("kernels__"): params.pop(path)
             for path in list(params)
-            if path not in own and ("__" in path or path in below)  # of one kernel: no name before them
+            # of one kernel: no name before them; with "auto" a name may be meant for a table
+            if path not in own and ("__" in path or path in below or is_automatic(self.kernels))
         }
         super().set_params(**params)
         if nested:
-            self.kernels = with_parameters(self.kernels, nested, type(self).__name__)
+            self.kernels = with_parameters(self.kernels, nested, type(self).__name__, list(own))
         return self
 
     def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:
         """Fit all views, the Gram of each into its slot; the positions of those that are kept."""
         check_choice("psd", self.psd, PSD_CHOICES)
-        n = n_rows(table)
+        n = count_rows(table)
         if n < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         refuse_approximations(views)
@@ -421,13 +429,13 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             with naming_rows(have):
                 K = view.test_gram(pair)
             if have is not None or view.present is not None:
-                K = spread_into(np.empty((n_rows(table), self._width)), K, have, view.present)
+                K = spread_into(np.empty((count_rows(table), self._width)), K, have, view.present)
             yield index, K
 
     def presence(self, X: Any) -> np.ndarray:
         """Whether each row has each view, (n_test, m)."""
         table = self._test_table(X)
-        has = np.ones((n_rows(table), self.n_kernels_), dtype=bool)
+        has = np.ones((count_rows(table), self.n_kernels_), dtype=bool)
         for index, view in enumerate(self.views_):
             has[:, index] = ~absent_rows(view.selection.take(table, view.label))
         return has
@@ -435,7 +443,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def self_similarities(self, X: Any) -> np.ndarray:
         """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
         table = self._test_table(X)
-        diagonals = np.zeros((n_rows(table), self.n_kernels_))
+        diagonals = np.zeros((count_rows(table), self.n_kernels_))
         for index in self.active_:
             view = self.views_[index]
             diagonals[:, index] = view.test_diagonal(Pair(view.test_rows(table), view.rows, keep=False))
@@ -443,6 +451,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training rows, (n_test, n_train, m), a view on kernels-first memory.
+
+        The stack has the names of the views, so that a model after this bank in a pipeline knows them.
 
         Test rows are not training rows: for a kernel repaired with ``psd="shift"`` the training Gram has a
         larger diagonal than ``transform`` of the training rows.
@@ -455,7 +465,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             Ks[position] = K
         if Ks is None:
             raise ValueError("no kernel is active in this bank; restrict it to at least one.")
-        return np.moveaxis(Ks, 0, 2)
+        return self._named(np.moveaxis(Ks, 0, 2))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -302,7 +302,7 @@ def spread_into(
 
 
 def absent_from_gram(K: np.ndarray, label: str) -> np.ndarray:
-    """Whether each sample lacks a ready-made kernel, (n,): its row and its column of K (n, n) are NaN."""
+    """Whether each sample lacks a precomputed kernel, (n,): its row and its column of K (n, n) are NaN."""
     absent = np.isnan(K.diagonal())
     for sample in np.flatnonzero(absent):
         for line, entries in (("row", K[sample]), ("column", K[:, sample])):
@@ -321,7 +321,7 @@ def absent_from_gram(K: np.ndarray, label: str) -> np.ndarray:
 
 
 def absent_from_rows(K_test: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
-    """Whether each row of ready-made similarities is NaN throughout the columns (None: all), (n_test,)."""
+    """Whether each row of precomputed similarities is NaN throughout the columns (None: all), (n_test,)."""
     columns = np.arange(K_test.shape[1]) if columns is None else columns
     absent = np.isnan(K_test[:, columns[0]])
     candidates = np.flatnonzero(absent)

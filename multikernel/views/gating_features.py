@@ -57,7 +57,7 @@ def fit_gating_features(
     Parameters
     ----------
     wanted : None, columns, name of a view, or "kernel"
-    table : the training samples, in the order of the stack; None where kernels are ready-made
+    table : the training samples, in the order of the stack; None where kernels are precomputed
     bank : the fitted bank
     names : the names of the bank's kernels
     Ks : array (n_kernels, n, n), their training Grams
@@ -101,8 +101,8 @@ def _mapped_kernels(wanted: Any, names: list[str], by_name: bool) -> list[int]:
     if wanted is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP):
         return list(range(len(names)))
     raise ValueError(
-        f'{LABEL} must be None, "kernel" or the name of a kernel where kernels are ready-made, for there are '
-        f"no columns; got {wanted!r}. The kernels are {names}."
+        f'{LABEL} must be None, "kernel" or the name of a kernel where kernels are precomputed, for there '
+        f"are no columns; got {wanted!r}. The kernels are {names}."
     )
 
 

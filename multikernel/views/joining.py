@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +12,7 @@ import scipy.sparse
 
 from multikernel._validation import check_choice, is_frame
 from multikernel.views.frames import as_pandas
-from multikernel.views.tables import MultiTable
+from multikernel.views.tables import MultiTable, named_tables
 
 HOW = ("inner", "outer")
 
@@ -58,7 +58,7 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
     (['ann', 'cyd'], [1, 0])
     """
     check_choice("how", how, HOW)
-    frames = {name: _indexed(name, table, on) for name, table in _named(tables).items()}
+    frames = {name: _indexed(name, table, on) for name, table in named_tables(tables).items()}
     if y is not None and not _has_ids(y):
         y = _targets_in_row_order(y, frames)
     targets = None if y is None else _indexed_targets(y, on)
@@ -78,16 +78,6 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
         index=list(frames),
     )
     return X if targets is None else (X, targets.reindex(ids))
-
-
-def _named(tables: Any) -> dict[str, Any]:
-    if isinstance(tables, MultiTable):
-        return tables.tables
-    if isinstance(tables, Mapping):
-        return {str(name): table for name, table in tables.items()}
-    if isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
-        return {f"table-{position}": table for position, table in enumerate(tables)}
-    raise TypeError(f"tables must be a dict or a list of frames; got {type(tables).__name__}.")
 
 
 def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:

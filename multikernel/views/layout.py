@@ -7,6 +7,7 @@ own check of feature names applies. A layout is a plain dict, so that it is save
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import pandas as pd
 
 from multikernel._validation import is_frame
 from multikernel.views.columns import resolve_columns
-from multikernel.views.tables import MultiTable, as_table, n_columns
+from multikernel.views.tables import MultiTable, as_table, n_columns, require_distinct_columns
 from multikernel.views.view import View, as_views, place_views
 
 Layout = dict[str, Any]
@@ -81,6 +82,7 @@ def align(X: Any, layout: Layout | None, reader: str, *, may_lack_tables: bool =
             f"{reader} was fitted on the tables {list(layout['tables'])}; got {type(X).__name__}. Pass a "
             "dict of tables, or what join_views returns."
         )
+    _require_names(X.names, list(layout["tables"]), reader)
     tables = {}
     for name, part in layout["tables"].items():
         if name in X.tables:
@@ -90,10 +92,36 @@ def align(X: Any, layout: Layout | None, reader: str, *, may_lack_tables: bool =
         else:
             raise ValueError(
                 f"{reader} was fitted with the table {name!r}, which is not there at prediction; the tables "
-                f"are {X.names}. Pass it, or fit with KernelBank(..., missing='renormalize'), which predicts "
-                "from the tables that there are."
+                f"are {X.names}. Pass it by this name, or fit with KernelBank(..., missing='renormalize'), "
+                "which predicts from the tables that there are."
             )
     return MultiTable(tables, ids=X.ids)
+
+
+def _require_names(given: list[str], expected: list[str], reader: str) -> None:
+    """Refuse tables none of which has a name of fit: a list in the place of a dict, or the other way."""
+    if not set(given).isdisjoint(expected):
+        return
+    if _are_numbered(given):
+        raise ValueError(
+            f"{reader} was fitted on a dict of the tables {expected}; got a list of {len(given)} tables, "
+            "which have no names. Pass a dict with the names of fit: "
+            f"{{{', '.join(f'{name!r}: ...' for name in expected[:3])}{', ...' * (len(expected) > 3)}}}."
+        )
+    if _are_numbered(expected):
+        raise ValueError(
+            f"{reader} was fitted on a list of tables; got a dict of the tables {given}. Pass a list, in the "
+            "order of fit."
+        )
+    raise ValueError(
+        f"{reader} was fitted on the tables {expected}; none of them is among {given}. Pass a dict with the "
+        "names of fit."
+    )
+
+
+def _are_numbered(names: list[str]) -> bool:
+    """Whether tables were given as a list, which has no names."""
+    return all(re.fullmatch(r"table-\d+", name) for name in names)
 
 
 def _align_table(table: Any, layout: Layout, label: str, reader: str) -> Any:
@@ -120,8 +148,7 @@ def _align_frame(frame: Any, layout: Layout, label: str, reader: str) -> Any:
             f"{label} lacks {len(lacks)} columns that {reader} was fitted on, such as {lacks[:3]}; it has "
             f"{list(map(str, frame.columns[:5]))}. Pass the columns of fit, in any order."
         )
-    if not frame.columns.is_unique:
-        raise ValueError(f"{label} has several columns of one name; make the names distinct.")
+    require_distinct_columns(frame, label)
     return frame.reindex(columns=columns)
 
 

@@ -1,6 +1,6 @@
 """Samples that lack views: their kernels are completed, at fit and for new samples.
 
-A sample lacks a view where all columns of the view are missing in its row, or where its row of a ready-made
+A sample lacks a view where all columns of the view are missing in its row, or where its row of a precomputed
 kernel is NaN. The banks fit kernel, scaling and transforms of each view on the rows that have it, and yield 0
 wherever one of two samples lacks it. A filling is what is put in the place of these zeros: it is fitted on
 the training stack, which it completes in place, and completes rows of new samples with what it kept:
@@ -124,7 +124,7 @@ class CompletedBank(Bank):
         ----------
         X : as for the bank; samples may lack views
         rows : ndarray of int, optional
-            The samples of a ready-made stack that count. The others are as if they were not there, but the
+            The samples of a precomputed stack that count. The others are as if they were not there, but the
             rows of new samples still hold their columns.
         """
         Ks = self.bank.fit_stack(X)

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from multikernel.kernels import Kernel
-from multikernel.views.view import View, as_views, read_kernel
+from multikernel.views.view import View, as_views, is_automatic, read_kernel
 
 
 def parameters(kernels: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _but_name(view: View) -> dict[str, Any]:
     return {path: value for path, value in view.get_params().items() if path != "name"}
 
 
-def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any:
+def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str, others: Sequence[str] = ()) -> Any:
     """A ``kernels=`` argument with other parameters.
 
     Parameters
@@ -61,10 +61,18 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any
     changes : dict of path -> value
     owner : str
         What the message calls the estimator.
+    others : sequence of str
+        Parameters of the owner itself that a wrong name may stand for.
     """
     if hasattr(kernels, "get_params") and not isinstance(kernels, (Kernel, View)):  # a bank
         bank = copy.copy(kernels)
         return bank.set_params(**changes)
+    if isinstance(kernels, str) and kernels == "precomputed":
+        raise ValueError(
+            f"Invalid parameter {next(iter(changes))!r} for the kernels of {owner}: kernels='precomputed' "
+            "has no parameters, because X holds the matrices. To tune kernels, give them, such as "
+            "kernels={'mrna': Gaussian()}, and fit on the tables."
+        )
     by_head: dict[str, dict[str, Any]] = {}
     for path, value in changes.items():
         head, _, rest = path.partition("__")
@@ -73,7 +81,7 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any
     if _is_one(kernels) and not set(by_head) & {view.name for view in views}:
         changed = views[0].set_params(**changes)
         return changed.kernel if isinstance(kernels, (str, Kernel)) or callable(kernels) else changed
-    entries = _Entries(kernels, views)
+    entries = _Entries(kernels, views, others)
     for name, inner in by_head.items():
         entries.change(name, inner, owner)
     return entries.result()
@@ -98,19 +106,33 @@ def _is_one(kernels: Any) -> bool:
 class _Entries:
     """The entries of a list or dict of kernels, some of them changed."""
 
-    def __init__(self, kernels: Any, views: list[View]) -> None:
-        self.kernels, self.views = kernels, views
+    def __init__(self, kernels: Any, views: list[View], others: Sequence[str]) -> None:
+        self.kernels, self.views, self.others = kernels, views, list(others)
         self.changed: dict[int, View] = {}
 
     def change(self, name: str, inner: Mapping[str, Any], owner: str) -> None:
         names = [view.name for view in self.views]
         if name not in names:
+            own = f", its other parameters {self.others}" if self.others else ""
             raise ValueError(
                 f"Invalid parameter {name!r} for the kernels of {owner}: there is no view of that name. The "
-                f"views are {names}."
+                f"views are {names}{own}. {self._remedy(name)}".rstrip()
             )
         position = names.index(name)
         self.changed[position] = _changed(self.changed.get(position, self.views[position]), inner)
+
+    def _remedy(self, name: str) -> str:
+        """What to do where a name may be that of a table, whose kernels are not called by it."""
+        named = f"kernels={{{name!r}: Gaussian(), ...}}"
+        if is_automatic(self.kernels, name):
+            return (
+                "kernels='auto' makes the kernels of each table at fit, and none is called by its table. To "
+                f"tune the kernel of a table, name it: {named}, with an entry for each table."
+            )
+        if not isinstance(self.kernels, Mapping):
+            return f"Where {name!r} is one of several tables, name its kernel: {named}."
+        of_table = [view.name for view in self.views if view.table == name]
+        return f"Those of table {name!r} are {of_table}." if of_table else ""
 
     def result(self) -> Any:
         """The argument with the changed views in their places."""

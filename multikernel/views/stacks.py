@@ -22,7 +22,7 @@ from multikernel._validation import (
     raise_non_finite_gram,
 )
 from multikernel.views.frames import as_pandas
-from multikernel.views.tables import MultiTable, is_tables
+from multikernel.views.tables import MultiTable, is_gram_frame, is_tables
 
 
 class NamedStack(np.ndarray):
@@ -166,7 +166,8 @@ def check_names(names: Any, n_kernels: int) -> list[str]:
     doubled = [name for name in listed if listed.count(name) > 1]
     if doubled:
         raise ValueError(
-            f"kernel names must be distinct; {doubled[0]!r} occurs {listed.count(doubled[0])} times."
+            f"kernel names must be distinct; {doubled[0]!r} occurs {listed.count(doubled[0])} times. Give "
+            f"each kernel a name of its own, such as {doubled[0]!r} and {doubled[0] + '-2'!r}."
         )
     return listed
 
@@ -210,10 +211,42 @@ def as_stack(X: Any, *, at_fit: bool = False) -> Any:
         )
     if is_grams(X):
         return _stack(X, None, at_fit)
-    frame = as_pandas(X)
-    if is_frame(frame):
-        _check_labels([("the precomputed kernel", frame)], at_fit)
+    _check_labels(_frames(X), at_fit)
     return X
+
+
+def training_labels(X: Any) -> list[str] | None:
+    """Labels of the columns of Gram matrices in frames, the training samples; None where they have none.
+
+    Examples
+    --------
+    >>> ids = ["ann", "bob"]
+    >>> training_labels({"expr": pd.DataFrame(np.eye(2), ids, ids)}), training_labels(np.eye(2))
+    (['ann', 'bob'], None)
+    """
+    found = (_labels(frame.columns) for _, frame in _frames(X))
+    return next((labels for labels in found if labels is not None), None)
+
+
+def require_training_labels(X: Any, expected: list[str]) -> None:
+    """Refuse Gram matrices in frames whose columns are not the training samples in the order of fit."""
+    for label, frame in _frames(X):
+        labels = _labels(frame.columns)
+        if labels is None or len(labels) != len(expected) or labels == expected:
+            continue
+        place = _first_difference(labels, expected)
+        raise ValueError(
+            "the columns of a Gram matrix at prediction must be the training samples in the order of fit; "
+            f"column {place} of {label} is {labels[place]!r}, in fit it was {expected[place]!r}. Reorder "
+            "them, as by K.loc[:, K_train.columns], or give K.to_numpy() if the labels do not matter."
+        )
+
+
+def _frames(X: Any) -> list[tuple[str, pd.DataFrame]]:
+    """The Gram matrices that are frames, with what errors call them."""
+    labelled = _labelled(X) if is_grams(X) else [("the precomputed kernel", X)]
+    converted = [(label, as_pandas(K)) for label, K in labelled]
+    return [(label, K) for label, K in converted if is_frame(K)]
 
 
 def match_stack(X: Any, names: Sequence[str] | None) -> Any:
@@ -306,6 +339,12 @@ def _labelled(kernels: Any) -> list[tuple[str, Any]]:
         raise TypeError(f"kernels must be a list or a dict of matrices; got {type(kernels).__name__}.")
     if not labelled:
         raise ValueError("kernels must hold at least one matrix; got none.")
+    for label, K in labelled:
+        if K is None:
+            raise TypeError(
+                f"{label} is None. Leave it out in fit; of samples that lack a kernel, set its rows and "
+                'columns to NaN and use KernelBank("precomputed", missing="renormalize").'
+            )
     return labelled
 
 
@@ -314,8 +353,11 @@ def _labelled(kernels: Any) -> list[tuple[str, Any]]:
 
 def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> None:
     """Refuse frames whose labels say that kernels, or rows and columns, are of other samples."""
-    _require_same_labels("row", [(label, _labels(frame.index)) for label, frame in frames])
-    _require_same_labels("column", [(label, _labels(frame.columns)) for label, frame in frames])
+    both = at_fit or all(is_gram_frame(frame) for _, frame in frames)
+    of_rows = [(label, _labels(frame.index)) for label, frame in frames]
+    of_columns = [(label, _labels(frame.columns)) for label, frame in frames]
+    _require_same_labels("row", of_rows, "K.loc[ids, ids]" if both else "K.loc[ids]")
+    _require_same_labels("column", of_columns, "K.loc[ids, ids]" if both else "K.loc[:, ids]")
     for label, frame in frames:
         rows, columns = _labels(frame.index), _labels(frame.columns)
         if rows is None or columns is None or len(rows) != len(columns) or rows == columns:
@@ -330,7 +372,7 @@ def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> N
             )
 
 
-def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]]) -> None:
+def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]], way: str) -> None:
     known = [(label, labels) for label, labels in found if labels is not None]
     for label, labels in known[1:]:
         first, expected = known[0]
@@ -338,8 +380,8 @@ def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]
             place = _first_difference(labels, expected)
             raise ValueError(
                 f"all kernels must have the same samples in the same order; {word} {place} is "
-                f"{expected[place]!r} in {first} and {labels[place]!r} in {label}. Reorder one, as by "
-                "K.loc[ids, ids]."
+                f"{expected[place]!r} in {first} and {labels[place]!r} in {label}. Reorder one by the "
+                f"ids of the other, as by {way}."
             )
 
 

@@ -59,16 +59,6 @@ def as_tables(X: Any) -> Any:
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
 
-def n_rows(X: Any) -> int:
-    """Number of rows of what `as_table` returned."""
-    shape = getattr(X, "shape", None)
-    if shape is None:
-        return len(X)
-    if len(shape) == 0:
-        raise ValueError("X must hold rows; got a single number.")
-    return int(shape[0])
-
-
 def n_columns(X: Any) -> int | None:
     """Number of columns, or None where `X` is a list of objects."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -233,15 +223,19 @@ def is_tables(X: Any) -> bool:
         return False
     if isinstance(X, (MultiTable, Mapping)):
         return True
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_table, X))
+    if not isinstance(X, (list, tuple)) or not any(map(_is_table, X)):
+        return False
+    return all(entry is None or _is_table(entry) for entry in X)  # None is refused in the words of tables
 
 
 def _is_table(entry: Any) -> bool:
     return not isinstance(entry, (list, tuple)) and len(getattr(entry, "shape", ())) == 2
 
 
-def _checked_tables(tables: Any) -> dict[str, Any]:
-    """Tables by name, each as the kernels read it."""
+def named_tables(tables: Any) -> dict[str, Any]:
+    """Tables by name, as they were given; those of a list are called "table-0", "table-1", and so on."""
+    if isinstance(tables, MultiTable):
+        return tables.tables
     if isinstance(tables, Mapping):
         named = dict(tables)
     elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes, memoryview)):
@@ -250,10 +244,34 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
         raise TypeError(f"tables must be a dict or a list of tables; got {type(tables).__name__}.")
     if not named:
         raise ValueError("tables must hold at least one table; got none.")
-    checked: dict[str, Any] = {}
     for name, table in named.items():
         if not isinstance(name, str) or not name:
-            raise TypeError(f"the name of a table must be a non-empty string; got {name!r}.")
+            raise TypeError(
+                f"the name of a table must be a non-empty string; got {name!r}. Use str() on the names."
+            )
+        if table is None:
+            raise TypeError(
+                f"table {name!r} is None. Leave it out of a dict of tables. Where only some samples lack it, "
+                'join_views(tables, how="outer") marks them; KernelBank(kernels, missing="renormalize") fits '
+                "them, and predicts without tables that are left out."
+            )
+    return named
+
+
+def require_distinct_columns(table: Any, label: str) -> None:
+    """Refuse a frame with several columns of one name."""
+    if is_frame(table) and not table.columns.is_unique:
+        twice = list(dict.fromkeys(table.columns[table.columns.duplicated()]))
+        shown = ", ".join(map(repr, twice[:3])) + (" ..." if len(twice) > 3 else "")
+        raise ValueError(
+            f"{label} has several columns of one name, such as {shown}; make the names distinct."
+        )
+
+
+def _checked_tables(tables: Any) -> dict[str, Any]:
+    """Tables by name, each as the kernels read it."""
+    checked: dict[str, Any] = {}
+    for name, table in named_tables(tables).items():
         if isinstance(table, pd.Series):
             table = table.to_frame()
         if is_dask(table):
@@ -262,12 +280,13 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
                 "Load each with compute(), or join their columns to one dask dataframe, whose views name "
                 "their columns."
             )
-        if np.isscalar(table) or table is None or len(getattr(table, "shape", (0, 0))) > 2:
+        if np.isscalar(table) or len(getattr(table, "shape", (0, 0))) > 2:
             raise TypeError(
                 f"table {name!r} must be a frame, an array of shape (n, d), a sparse matrix or a list of "
                 f"samples; got {type(table).__name__}."
             )
         checked[name] = as_table(table)
+        require_distinct_columns(checked[name], f"table {name!r}")
         if n_columns(checked[name]) == 0:
             raise ValueError(f"table {name!r} has no columns. Leave it out, or give it one at least.")
     return checked
@@ -299,9 +318,22 @@ def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
             place = (
                 int(np.flatnonzero(np.asarray(index != first[1]))[0]) if len(index) == len(first[1]) else 0
             )
+            remedy = (
+                "Align them with join_views(tables, y), or drop the index (reset_index(drop=True)) if the "
+                "rows agree."
+            )
+            if is_gram_frame(tables[first[0]]) and is_gram_frame(tables[name]):
+                remedy = (
+                    "Of Gram matrices, reorder rows and columns by the same ids, as by K.loc[ids, ids], and "
+                    'use kernels="precomputed".'
+                )
             raise ValueError(
                 f"tables {first[0]!r} and {name!r} have other samples in the same rows: row {place} is "
-                f"{first[1][place]!r} in one and {index[place]!r} in the other. Align them with "
-                "join_views(tables, y), or drop the index (reset_index(drop=True)) if the rows agree."
+                f"{first[1][place]!r} in one and {index[place]!r} in the other. {remedy}"
             )
     return None if first is None else first[1]
+
+
+def is_gram_frame(frame: pd.DataFrame) -> bool:
+    """Whether the rows and the columns of a frame have the same labels, as those of a Gram matrix."""
+    return frame.shape[0] == frame.shape[1] and bool(frame.columns.isin(frame.index).all())

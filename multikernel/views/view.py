@@ -156,7 +156,7 @@ class View:
         if has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads "
-                "positions into a ready-made matrix. Leave standardize out."
+                "positions into a precomputed matrix. Leave standardize out."
             )
         if has_part(self.kernel, Pairwise):
             raise ValueError(
@@ -369,8 +369,8 @@ def as_views(kernels: Any) -> list[View]:
     kernels : "auto", Kernel, str, callable, View, tuple, or a list of kernels, texts, callables, views and \
             tuples, or a dict of table name -> any of these
         Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``;
-        texts are kernels as :func:`parse_kernel` reads them, such as ``"rbf"``. A dict names the kernels of
-        each of several tables.
+        texts are kernels such as ``"rbf"`` or ``"gaussian + 0.5 * linear"``. A dict names the kernels of each
+        of several tables.
 
     Examples
     --------
@@ -378,6 +378,7 @@ def as_views(kernels: Any) -> list[View]:
     ['linear', 'gaussian', 'gaussian-2']
     """
     if hasattr(kernels, "kernels"):  # a bank stands for its kernels, with its defaults for them
+        _refuse_bank(kernels.kernels, f"the kernels of a {type(kernels).__name__}")
         defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
         return [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
     if isinstance(kernels, str):
@@ -396,6 +397,15 @@ def as_views(kernels: Any) -> list[View]:
     if len(kernels) == 0:
         raise ValueError("kernels must hold at least one kernel; got an empty list.")
     return _name_all([_as_view_or_kernel(entry) for entry in kernels])
+
+
+def _refuse_bank(kernels: Any, label: str) -> None:
+    """Refuse a bank within a bank or a dict: it is not clear which of them says how kernels are stored."""
+    if hasattr(kernels, "kernels"):
+        raise TypeError(
+            f"{label} must be kernels or views; got a {type(kernels).__name__}. Use one bank around all "
+            "kernels, with the settings of both: KernelBank(bank.kernels, normalize=..., rank=...)."
+        )
 
 
 def _kernel_in_words(text: str) -> Kernel:
@@ -417,6 +427,7 @@ def _views_of_tables(kernels: Mapping[Any, Any]) -> list[View]:
     for table, given in kernels.items():
         if not isinstance(table, str) or not table:
             raise TypeError(f"kernels must have the names of tables as its keys; got {table!r}.")
+        _refuse_bank(given, f"the kernels of table {table!r}")
         views = as_views(given)
         bare = len(views) == 1 and not isinstance(given, View) and not _is_view_tuple(given)
         for view in views:
@@ -469,13 +480,23 @@ def automatic_names(kernels: Any, views: Iterable[View]) -> frozenset[str]:
     >>> sorted(automatic_names(kernels, as_views(kernels)))[:2]
     ['genes-gaussian-0.25', 'genes-gaussian-0.5']
     """
+    return frozenset(view.name for view in views if is_automatic(kernels, view.table))
+
+
+def is_automatic(kernels: Any, table: str | None = None) -> bool:
+    """Whether "auto" chooses the kernels: those of one of several tables, or all of them.
+
+    Examples
+    --------
+    >>> kernels = {"genes": "auto", "clinic": Linear()}
+    >>> is_automatic("auto"), is_automatic(kernels), is_automatic(kernels, "genes")
+    (True, False, True)
+    """
     kernels = getattr(kernels, "kernels", kernels)
-
-    def is_automatic(view: View) -> bool:
-        named = kernels.get(view.table) if isinstance(kernels, Mapping) else kernels
-        return isinstance(named, str) and named == "auto"
-
-    return frozenset(view.name for view in views if is_automatic(view))
+    parts = [kernels]
+    if isinstance(kernels, Mapping):
+        parts = list(kernels.values()) if table is None else [kernels.get(table)]
+    return all(isinstance(part, str) and part == "auto" for part in parts)
 
 
 def _has_no_columns(view: View) -> bool:
@@ -546,7 +567,8 @@ def _name_all(entries: list[View | Kernel]) -> list[View]:
     doubled = sorted({name for name in taken if taken.count(name) > 1})
     if doubled:
         raise ValueError(
-            f"view names must be distinct; {doubled[0]!r} occurs {taken.count(doubled[0])} times."
+            f"view names must be distinct; {doubled[0]!r} occurs {taken.count(doubled[0])} times. Give each "
+            f"view a name of its own, such as {doubled[0]!r} and {doubled[0] + '-2'!r}."
         )
     used, views = set(taken), []
     for entry in entries:

@@ -137,19 +137,29 @@ def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | 
     return what, np.asarray(weights, dtype=np.float64)
 
 
-def plain_tree(value: Any) -> Any:
-    """A copy of nested mappings and sequences with leaves that JSON can hold."""
+def plain_tree(value: Any, *, name_infinite: bool = False) -> Any:
+    """A copy of nested mappings and sequences with leaves that JSON can hold, as `plain_leaf` makes them."""
     if isinstance(value, Mapping):
-        return {str(key): plain_tree(item) for key, item in value.items()}
+        return {str(key): plain_tree(item, name_infinite=name_infinite) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain_tree(item) for item in value]
-    return plain_leaf(value)
+        return [plain_tree(item, name_infinite=name_infinite) for item in value]
+    return plain_leaf(value, name_infinite=name_infinite)
 
 
-def plain_leaf(value: Any) -> Any:
-    """A value as JSON can hold it: Python numbers, texts, and None also for what is not finite."""
+def plain_leaf(value: Any, *, name_infinite: bool = False) -> Any:
+    """A value as JSON can hold it: Python numbers, texts and None.
+
+    A number that is not finite becomes None, or, with `name_infinite`, a text such as "inf".
+
+    Examples
+    --------
+    >>> plain_leaf(np.float64(2.0)), plain_leaf(np.inf), plain_leaf(np.inf, name_infinite=True)
+    (2.0, None, 'inf')
+    """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value) if name_infinite else None
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value
     return value if value is None or isinstance(value, bool | int | str) else str(value)

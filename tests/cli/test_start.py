@@ -66,13 +66,20 @@ def test_names_are_imported_when_they_are_asked_for():
         multikernel.nonsense  # noqa: B018
 
 
+def test_a_name_that_is_gone_says_what_takes_its_place():
+    with pytest.raises(ImportError, match=r'^MulticlassSVC is now MKLClassifier\(multiclass="joint"\)'):
+        exec("from multikernel import MulticlassSVC")
+    assert "MulticlassSVC" not in dir(multikernel)
+
+
 @pytest.mark.parametrize("name", multikernel._NEW_HOMES)
 def test_names_that_left_the_top_level_say_where_they_are(name):
     room = f"multikernel.{multikernel._NEW_HOMES[name]}"
     line = f"from {room} import {name}"
     with pytest.raises(ImportError, match=f"^{name} is in {room}: {line}$"):
         exec(f"from multikernel import {name}")
-    with pytest.raises(ImportError, match=line):
+    with pytest.raises(AttributeError, match=line):
         getattr(multikernel, name)
+    assert not hasattr(multikernel, name)
     exec(line)
     assert name not in dir(multikernel)

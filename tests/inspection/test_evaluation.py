@@ -21,10 +21,11 @@ from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
 from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
 from multikernel.inspection.evaluation import check_data
 from multikernel.inspection.subject import subject_of
-from multikernel.kernels import Linear
+from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import MeanRule
 from multikernel.spectral import KernelKNNClassifier
 from multikernel.transductive import TransductiveMKLClassifier
+from multikernel.views import KernelBank
 
 _TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
 
@@ -110,6 +111,25 @@ def test_a_ready_made_stack_loses_the_right_kernel(stack, table):
     stable = evaluate(model, stack, label, parts=["stability"])["stability"]["rows"]
     assert [row["view"] for row in stable] == ["first", "second"]
     assert sum(row["mean"] for row in stable) == pytest.approx(1.0)
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
+def test_notes_call_kernels_by_the_names_of_fit(table):
+    X, label, _ = table
+    views = [("wide", Gaussian(gamma=1.0), [0]), ("narrow", Gaussian(gamma=1e6), [1, 2])]
+    stack = KernelBank(views).fit_transform(X)
+    model = MKLClassifier("precomputed").fit(stack, label)
+    piped = make_pipeline(KernelBank(views), MKLClassifier("precomputed")).fit(X, label)
+    turned, expected = {"narrow": stack[:, :, 1], "wide": stack[:, :, 0]}, {}
+    for fitted, given in ((model, stack), (model, np.asarray(stack)), (model, turned), (piped, X)):
+        found = evaluate(fitted, given, label, parts=["stability", "baselines"])
+        told = [note for note in found["notes"] if "nearly the identity" in note]
+        assert told and all("kernel 'narrow'" in note for note in told)
+        assert "kernel-0" not in json.dumps(found)
+        shares = {row["view"]: row["mean"] for row in found["stability"]["rows"]}
+        assert list(shares) == ["wide", "narrow"]
+        expected = shares if given is stack else expected
+        assert shares == pytest.approx(expected, abs=0.05)  # a pipeline standardizes in each fold
 
 
 def test_a_pipeline_is_refitted_as_a_whole(table):

@@ -1,4 +1,4 @@
-"""Kernels between pairs: both forms by hand, what is learned from all objects, ready-made kernels, views."""
+"""Kernels between pairs: both forms by hand, what is learned from all objects, precomputed kernels, views."""
 
 import itertools
 
@@ -68,7 +68,7 @@ def test_many_rows_have_their_diagonal_and_a_sum_of_kernels_is_not_that_of_their
     assert repr(together) == "Pairwise(Linear() + Gaussian(gamma=0.3))"
 
 
-# --- ready-made kernels between objects --------------------------------------------------------------------
+# --- precomputed kernels between objects --------------------------------------------------------------------
 
 
 def test_a_ready_made_kernel_by_hand():

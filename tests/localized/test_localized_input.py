@@ -269,7 +269,7 @@ def test_kernels_of_text_gate_by_similarity():
 
 def test_ready_made_kernels_have_no_columns():
     Ks = plain_kernels(X, X)
-    with refuses("gating_features must be", '"kernel"', "ready-made", "[0, 1]"):
+    with refuses("gating_features must be", '"kernel"', "precomputed", "[0, 1]"):
         LocalizedMKLClassifier("precomputed", gating_features=[0, 1]).fit(Ks, LABELS)
     with refuses("gating_features must be", "'sound'", "The kernels are"):
         LocalizedMKLClassifier("precomputed", gating_features="sound").fit(Ks, LABELS)

@@ -96,7 +96,7 @@ def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
     assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"
     model = MKLClassifier(KernelBank(VIEWS, rank=10, gram="low_rank")).fit(X, Y)
     rival, _ = baselines.same_machine(subject_of(model))
-    assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a ready-made kernel"
+    assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a precomputed kernel"
 
 
 def test_pictures(model):

@@ -287,7 +287,7 @@ def test_a_list_of_splits_and_classes_that_a_fold_lacks():
         assert fold_scores(model)[0, k] == pytest.approx(plain.score(X[test], y[test]))
 
 
-@pytest.mark.filterwarnings("ignore:training samples are learned by heart:multikernel.views.KernelWarning")
+@pytest.mark.filterwarnings("ignore:the model memorizes its training samples:multikernel.views.KernelWarning")
 @pytest.mark.parametrize("search", ["response_surface", "eigenvalue", "weights"])
 def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     names = []

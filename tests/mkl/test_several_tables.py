@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, load_model, save_model
-from multikernel.core.estimator import MissingViewsWarning
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import MissingViewsWarning
 from multikernel.views import MultiTable, View, join_views
 
 RNG = np.random.default_rng(0)
@@ -99,9 +99,7 @@ def test_equal_rows_are_one_sample_with_twice_the_weight():
 
 def test_an_outer_join_is_renormalized_and_says_so_once():
     X, y = join_views({"genes": GENES.iloc[:50], "clinic": CLINIC.iloc[5:]}, pd.Series(Y, IDS), how="outer")
-    with pytest.warns(
-        MissingViewsWarning, match="15 of 60 samples lack a table after the outer join"
-    ) as said:
+    with pytest.warns(MissingViewsWarning, match="some samples lack a table after the outer join") as said:
         model = MKLClassifier(KERNELS).fit(X, y)
     assert len(said) == 1 and model.missing_ == "renormalize"
     told = MKLClassifier(KernelBank(KERNELS, missing="renormalize")).fit(X, y)

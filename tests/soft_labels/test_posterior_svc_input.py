@@ -160,7 +160,7 @@ def test_a_classifier_of_kernels_gets_kernels():
     model = PosteriorSVC("precomputed", posterior=inner, cv=3).fit(K, y)
     expected = cross_val_predict(inner, K, y, cv=3, method="predict_proba")
     np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9)
-    with refuses("LogisticRegression reads features", "ready-made kernels", "probabilities=", "knn"):
+    with refuses("LogisticRegression reads features", "precomputed kernels", "probabilities=", "knn"):
         PosteriorSVC("precomputed", posterior=LogisticRegression()).fit(K, y)
 
 

@@ -127,6 +127,8 @@ def test_a_restricted_bank_yields_the_same_numbers_for_less(kernels):
     assert len(list(bank.iter_kernels(NEW))) == bank.n_kernels_
     again = pickle.loads(pickle.dumps(small))
     np.testing.assert_array_equal(again.transform(NEW), small.transform(NEW))
+    assert list(full.names) == bank.view_names_ and list(bank.fit_transform(X).names) == bank.view_names_
+    assert list(small.transform(NEW).names) == [bank.view_names_[index] for index in sorted(active)]
 
 
 def test_a_restricted_bank_is_small():

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+from multikernel.rows import count_rows
 from multikernel.views.columns import resolve_columns
-from multikernel.views.tables import as_table, n_columns, n_rows
+from multikernel.views.tables import as_table, n_columns
 from tests.refusals import refused
 
 VALUES = np.arange(12.0).reshape(3, 4)
@@ -98,11 +99,11 @@ def test_tables_from_lists():
     assert as_table(["ab", "c"]) == ["ab", "c"]
     assert as_table([[1], [1, 2]]) == [[1], [1, 2]]
     assert as_table(FRAME) is FRAME
-    assert n_rows(["a", "b"]) == 2 and n_columns(["a", "b"]) is None
+    assert count_rows(["a", "b"]) == 2 and n_columns(["a", "b"]) is None
     for wrong in (None, "text", 3, {1, 2}):
         with pytest.raises(
             TypeError, match="X must be an array, a sparse matrix, a DataFrame, a dict of tables or a list of"
         ):
             as_table(wrong)
     with pytest.raises(ValueError, match="got a single number"):
-        n_rows(np.array(3.0))
+        count_rows(np.array(3.0))

@@ -78,7 +78,10 @@ test_tables_that_cannot_be_joined_are_refused = refused(
     (lambda: join_views({"a": GENES, "b": CLINIC}, [1, 0, 1]), "y has no ids, .* Give a Series"),
     (lambda: join_views({"a": GENES}, GENES), r"y must have one column of targets .*\['tp53', 'kras'\]"),
     (lambda: join_views({"a": GENES}, Y, how="left"), "how must be one of 'inner', 'outer'; got 'left'"),
-    (lambda: join_views(3), TypeError, "tables must be a dict or a list of frames; got int"),
+    (lambda: join_views([GENES, None]), TypeError, "table 'table-1' is None. Leave it out"),
+    (lambda: join_views({1: GENES}), TypeError, r"non-empty string; got 1. Use str\(\)"),
+    (lambda: join_views({}), "at least one table; got none"),
+    (lambda: join_views(3), TypeError, "tables must be a dict or a list of tables; got int"),
     (lambda: join_views({"a": GENES}, pd.Series([1, 2], index=["ann", "ann"])), "y has the id 'ann' 2 times"),
 )
 

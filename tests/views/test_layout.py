@@ -60,6 +60,18 @@ test_what_does_not_fit_is_named = refused(
     (lambda: align(FRAME, SEVERAL, "Model"), r"fitted on the tables \['left', 'right'\]; got DataFrame"),
     (lambda: align(MultiTable({"left": FRAME}), SEVERAL, "Model"), "the table 'right', which is not there"),
     (
+        lambda: align(MultiTable([FRAME, FRAME]), SEVERAL, "Model", may_lack_tables=True),
+        r"on a dict of the tables \['left', 'right'\]; got a list of 2 .*names of fit: {'left': ..., 'right'",
+    ),
+    (
+        lambda: align(TABLES, layout_of(MultiTable([FRAME, FRAME]), as_views(Linear())), "Model"),
+        r"on a list of tables; got a dict of the tables \['left', .*Pass a list, in the order of fit",
+    ),
+    (
+        lambda: align(MultiTable({"0": FRAME}), SEVERAL, "Model", may_lack_tables=True),
+        r"on the tables \['left', 'right'\]; none of them is among \['0'\]. Pass a dict",
+    ),
+    (
         lambda: align(MultiTable({"left": FRAME, "right": np.zeros((3, 2))}), SEVERAL, "Model"),
         "table 'right' has 2 columns, but Model is expecting 4 columns there",
     ),

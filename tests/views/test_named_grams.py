@@ -11,10 +11,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.metrics import pairwise
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
+from multikernel import MKLClassifier
+from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import MultiTable, NamedStack, PrecomputedBank, combine_kernels, stack_kernels
 from multikernel.views.stacks import as_stack, match_stack, names_of
 from tests.refusals import refused
@@ -227,6 +230,7 @@ def test_frames_with_the_same_labels():
     assert stack_kernels({"expr": as_many}).shape == (12, 12, 1)
 
 
+ORDERED = frame(GRAMS["expr"], IDS, IDS)
 TURNED = frame(GRAMS["expr"], IDS[::-1], IDS)
 OTHERS = frame(GRAMS["expr"], [f"n{i}" for i in range(12)], IDS)
 POLARS, NEW_PPI = pl.DataFrame(GRAMS["ppi"], schema=IDS), TESTS["ppi"]
@@ -240,7 +244,11 @@ test_labels_that_differ_are_named = refused(
     (lambda: PrecomputedBank().fit([OTHERS, OTHERS]), AGREE),
     (
         lambda: stack_kernels({"a": frame(NEW_PPI, None, IDS), "b": frame(NEW_PPI, None, IDS[::-1])}),
-        r"the same samples in the same order; column 0 is 's0' in kernel 'a' and 's11' in kernel 'b'",
+        r"same order; column 0 is 's0' in kernel 'a' and 's11' in kernel 'b'. Reorder .*K.loc\[:, ids\]",
+    ),
+    (
+        lambda: stack_kernels({"a": ORDERED, "b": ORDERED.iloc[::-1, ::-1]}),
+        r"row 0 is 's0' in kernel 'a' and 's11' in kernel 'b'. Reorder .*K.loc\[ids, ids\]",
     ),
     (
         lambda: stack_kernels([frame(GRAMS["ppi"], IDS, IDS), frame(GRAMS["seq"], IDS[:2] + IDS[:1:-1])]),
@@ -251,6 +259,16 @@ test_labels_that_differ_are_named = refused(
         r"column 0 is 's0' in kernel 'b' and 's11' in kernel 'c'",
     ),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [MKLClassifier("precomputed"), KernelKNNClassifier("precomputed")])
+@pytest.mark.parametrize("form", [lambda K: K, lambda K: [K], lambda K: {"expr": K}])
+def test_columns_at_prediction_are_the_training_samples_in_their_order(model, form):
+    model = clone(model).fit(form(ORDERED), np.arange(12) % 2)
+    new = frame(TESTS["expr"], None, IDS)
+    assert len(model.predict(form(new))) == 5
+    with pytest.raises(ValueError, match=r"of fit; column 0 of .* is 's11', in fit .* 's0'.*K\.loc\[:, K_"):
+        model.predict(form(new.iloc[:, ::-1]))
 
 
 # --- mistakes ----------------------------------------------------------------------------------------------
@@ -268,7 +286,7 @@ test_mistakes_are_named = refused(
         r"same shape; kernel 'b' has shape \(3, 3\), kernel 'a' has shape \(2, 2\)",
     ),
     (lambda: stack_kernels({"a": np.ones(4)}), r"kernel 'a' has shape \(4,\)"),
-    (lambda: NamedStack(np.ones((2, 2, 2)), ["a", "a"]), "must be distinct; 'a' occurs 2 times"),
+    (lambda: NamedStack(np.ones((2, 2, 2)), ["a", "a"]), "distinct; 'a' occurs 2 times. Give each .*'a-2'"),
     (lambda: NamedStack(np.ones((2, 2, 2)), ["a"]), "each of the 2 kernels; got 1"),
     (lambda: NamedStack(np.ones((2, 2)), ["a"]), r"must have shape \(n, k, n_kernels\); got shape \(2, 2\)"),
     (lambda: PrecomputedBank(["a", "a"]).fit([np.eye(2)] * 2), "'a' occurs 2 times"),
@@ -282,5 +300,7 @@ test_mistakes_are_named = refused(
     (lambda: FITTED.transform({**TESTS, "ppi": TESTS["ppi"][:2]}), r"kernel 'ppi' has shape \(2, 12\)"),
     (lambda: FITTED.transform({**TESTS, "seq": np.full((5, 12), np.nan)}), "kernel 'seq' holds NaN"),
     (lambda: FITTED.transform(list(TESTS.values())[:2]), r"n_kernels=3\); got shape \(5, 12, 2\)"),
+    (lambda: as_stack({**GRAMS, "ppi": None}), TypeError, "kernel 'ppi' is None.*missing=\"renormalize\""),
+    (lambda: as_stack([GRAMS["ppi"], None]), TypeError, "kernel 1 is None. Leave it out in fit"),
     (lambda: as_stack(MultiTable(GRAMS)), TypeError, "Use stack_kernels on a dict"),
 )  # fmt: skip

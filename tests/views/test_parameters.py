@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
+from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian, Laplacian, Linear, Polynomial
-from multikernel.views import KernelBank, View, as_views
+from multikernel.views import KernelBank, MultiTable, View, as_views
 from multikernel.views.parameters import parameters, with_parameters
 from tests.refusals import refused
 
@@ -83,6 +85,20 @@ def test_values_are_checked_as_in_the_constructor():
         Gaussian().set_params(gamma=1.0, s=2.0)
 
 
+TABLES = {"mrna": [Linear(), Gaussian()], "clinic": Linear()}
+
+
+@pytest.mark.parametrize("kernels", ["auto", KernelBank("auto"), {"mrna": "auto", "clinic": Linear()}])
+@pytest.mark.parametrize("path", ["kernels__mrna__gamma", "kernels__mrna"])
+def test_automatic_kernels_are_not_called_by_their_table(kernels, path):
+    X = MultiTable({"mrna": np.eye(6), "clinic": np.arange(6.0)[:, None]})
+    message = r"parameter 'mrna'.*linear.*'auto' makes the kernels of each table at fit.*{'mrna': Gaussian"
+    with pytest.raises(ValueError, match=message):
+        MKLClassifier(kernels).set_params(**{path: 0.1})
+    with pytest.raises(ValueError, match=message):
+        GridSearchCV(MKLClassifier(kernels), {path: [0.1]}, cv=2).fit(X, [0, 1] * 3)
+
+
 test_unknown_paths_are_named = refused(
     (lambda: changed(VIEWS, nope__gamma=1.0), r"no view of that name. The views are \['size', 'shape'\]"),
     (lambda: changed(VIEWS, shape__0__gama=1.0), "view 'shape': Invalid parameter '0__gama' .*0__gamma"),
@@ -90,6 +106,19 @@ test_unknown_paths_are_named = refused(
     (lambda: changed(Linear(), gamma=1.0), "Invalid parameter 'gamma' for kernel Linear.* none"),
     (lambda: KernelBank(VIEWS).set_params(nope__gamma=1.0), r"kernels of KernelBank.*\['size', 'shape'\]"),
     (lambda: KernelBank(VIEWS).set_params(rnak=1.0), "Invalid parameter 'rnak'"),
+    (
+        lambda: KernelBank().set_params(rnak=1.0),
+        "parameter 'rnak'.*'linear', .*other parameters.*'rank'",
+    ),
+    (
+        lambda: changed(VIEWS, nope__gamma=1.0),
+        r"tables, name its kernel: kernels={'nope': Gaussian\(\)",
+    ),
+    (
+        lambda: changed(TABLES, mrna__gamma=1.0),
+        r"of table 'mrna' are \['mrna-linear', 'mrna-gaussian'\]",
+    ),
+    (lambda: changed("precomputed", mrna__gamma=1.0), "has no parameters, because X holds the matrices"),
 )
 
 

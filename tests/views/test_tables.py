@@ -77,6 +77,7 @@ def test_dicts_and_lists_of_tables_are_several_tables():
     assert is_tables({"a": ARRAY}) and is_tables([ARRAY, FRAME]) and is_tables(X)
     assert as_tables([ARRAY, FRAME]).names == ["table-0", "table-1"]
     assert as_tables({"a": pd.Series([1.0, 2.0], name="v")})["a"].shape == (2, 1)
+    assert is_tables([ARRAY, None]) and not is_tables([None, None])  # refused in the words of tables
     for one in (ARRAY, FRAME, SPARSE, SPARSE.todok(), [[1.0, 2.0]], ["ACGT", "AC"], []):
         assert not is_tables(one)
     assert as_table(X) is X
@@ -99,11 +100,17 @@ def test_equal_rows_are_found_over_all_tables():
     assert X.distinct_codes() is None  # texts: their rows count as distinct
 
 
+DOUBLED = pd.DataFrame(np.zeros((6, 4)), columns=["tp53", "tp53", "kras", "kras"])
+GRAM = pd.DataFrame(ARRAY @ ARRAY.T, index=IDS, columns=IDS)
 SHIFTED = FRAME.set_axis([*IDS[1:], IDS[0]])
 test_what_is_no_set_of_tables_is_refused = refused(
     ({}, "at least one table; got none"),
     (3, TypeError, "must be a dict or a list of tables; got int"),
     ({1: ARRAY}, TypeError, "name of a table must be a non-empty string; got 1"),
+    ([ARRAY, None], TypeError, 'table \'table-1\' is None. .*how="outer".*missing="renormalize"'),
+    ({"a": ARRAY, "b": None}, TypeError, "table 'b' is None. Leave it out"),
+    ({"a": DOUBLED, "b": ARRAY}, "table 'a' has several columns of one name, such as 'tp53', 'kras'; make"),
+    ({"a": GRAM, "b": GRAM.iloc[::-1, ::-1]}, r"row 0 is 's0'.*K.loc\[ids, ids\].*=\"precomputed\""),
     ({"a": 3.0}, TypeError, "table 'a' must be a frame, an array .*; got float"),
     ({"a": np.zeros((2, 2, 2))}, TypeError, "table 'a' must be a frame"),
     ({"a": ARRAY, "b": ARRAY[:4]}, r"'a' has 6 rows, 'b' has 4 rows. Align them with join_views"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
-from multikernel.views import View, as_views, distinct_views, per_feature
+from multikernel.views import KernelBank, View, as_views, distinct_views, per_feature
 from tests.refusals import refused
 
 
@@ -71,7 +71,17 @@ test_mistakes_are_named = refused(
     ([], "at least one kernel; got an empty list"),
     (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
     (None, TypeError, "got NoneType"),
-    ([("a", Linear()), ("a", Gaussian())], "view names must be distinct; 'a' occurs 2 times"),
+    ([("a", Linear()), ("a", Gaussian())], "must be distinct; 'a' occurs 2 times. Give each .*'a' and 'a-2'"),
+    (
+        KernelBank(KernelBank(Linear())),
+        TypeError,
+        "kernels of a KernelBank must be .* Use one bank",
+    ),
+    (
+        {"a": KernelBank(Linear())},
+        TypeError,
+        "kernels of table 'a' must be .*; got a KernelBank",
+    ),
     ([(Linear(), [0])], TypeError, r"must be \(name, kernel, columns\); got"),
     ([("a", "rfb")], "view 'a': kernel 'rfb': unknown kernel 'rfb'"),
     ([("a", Gaussian)], TypeError, r"view 'a': a kernel must be an instance; got the class Gaussian"),

@@ -11,8 +11,10 @@ from ..._typing import Array
 from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.sums import WeightedStack, stack_diagonals
+from ..svm.interior_point import Factor
 from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
+from . import second
 from .loop import WORKING_MARGIN, OuterLoop, SolveResult
 
 _COARSE_GAP = 2e-2
@@ -91,12 +93,23 @@ def learn_weights(
             warm = warm._replace(weights=_above(warm.weights[: fixed.size] / left - fixed))
         identity = scaled[0].identity if learn_ridge else None
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
-        learner = _prepare(stack, scaled, LpBall(norm), options or Options(), warm)
-        if learner is None:
+        options, units = options or Options(), (target_scale / kernel_scale, target_scale)
+        can_hand_over = second.is_possible(stack, scaled)
+        factors = second.beyond_precision(stack, scaled) if can_hand_over else {}
+        if factors:
+            learner = OuterLoop(stack, scaled, LpBall(norm), options)
+            learner.units = units
+            return _hand_over(learner, scaled, factors, kernel_costs, left)
+        found = _prepare(stack, scaled, LpBall(norm), options, warm)
+        if found is None:
             return _inseparable(Ks, losses)
-        learner.units = (target_scale / kernel_scale, target_scale)
+        learner, learner.units = found, units
         status = learner.run()
-        return _result(learner, status, kernel_costs, learn_ridge, left)
+        result = _result(learner, status, kernel_costs, learn_ridge, left)
+        if status != Status.STALLED or not can_hand_over:
+            return result
+        handed = _hand_over(learner, scaled, {}, kernel_costs, left)
+        return handed if handed.gap <= result.gap else replace(result, history=handed.history)
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -167,6 +180,8 @@ def _prepare(
 ) -> OuterLoop | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
     learner = OuterLoop(stack, losses, weight_set, options)
+    if second.is_possible(stack, losses):
+        learner.limit_work(second.allowed_work(stack, losses))
     hard = isinstance(losses[0], HardMargin)
     if hard and stack.identity is None and not _start_separated(learner):
         return None
@@ -264,6 +279,43 @@ def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool, left:
         status=status,
         suspicious=learner.stack.negative_curvature,
         history=learner.record.history,
+    )
+
+
+def _hand_over(
+    learner: OuterLoop,
+    losses: Sequence[Loss | JointHinge],
+    factors: dict[int, Factor],
+    costs: Array,
+    left: float,
+) -> SolveResult:
+    """The result of the interior-point method for the learner's problem, after what the learner recorded."""
+    stack, record, options = learner.stack, learner.record, learner.options
+
+    def note(upper: float, lower: float, mu: Array) -> bool:
+        bounds = learner.bounds(upper, lower, int(np.count_nonzero(mu)))
+        return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
+
+    record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    found = second.solve(stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note)
+    status = Status.OPTIMAL if found.gap <= options.tol else record.status
+    record.history[-1] |= learner.bounds(found.upper, found.lower, int(np.count_nonzero(found.mu)))
+    dual_scale, target_scale = learner.units
+    weights = found.mu if stack.floor is None else stack.floor + found.mu
+    return SolveResult(
+        weights=left * weights / (costs * costs),
+        ridge=0.0,
+        duals=found.duals * dual_scale,
+        intercepts=found.intercepts * target_scale,
+        factors={m: part._replace(coef=part.coef * target_scale) for m, part in found.factors.items()},
+        objective=learner.in_units(found.dual),
+        upper_bound=learner.in_units(found.upper),
+        lower_bound=learner.in_units(found.lower),
+        gap=max(found.gap, 0.0),
+        n_iter=record.n_iter,
+        passes=stack.passes,
+        status=status,
+        history=record.history,
     )
 
 

@@ -48,6 +48,7 @@ from ..stack.sums import WeightedStack
 from ..svm.joint.machine import JointMachine
 from ..svm.losses import JointHinge, Loss, SquaredError, value_floor
 from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Sensitivity, Values
+from .second import FactorPart
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
@@ -84,13 +85,16 @@ class SolveResult(Result):
     upper_bound: float
     lower_bound: float
     passes: float  # reads of the whole stack
+    # of kernels that predict by a factor, because dual variables do not hold their part of the function
+    factors: dict[int, FactorPart] = field(default_factory=dict)
     # whether negative curvature was met, which a positive semidefinite kernel cannot have
     suspicious: bool = False
 
     @property
     def is_finite(self) -> bool:
         """Whether nothing overflowed on the way back to the caller's units."""
-        numbers = (self.weights, self.duals, self.intercepts, np.array([self.objective, self.upper_bound]))
+        numbers = [self.weights, self.duals, self.intercepts, np.array([self.objective, self.upper_bound])]
+        numbers += [part.coef for part in self.factors.values()]
         return all(bool(np.isfinite(values).all()) for values in numbers)
 
 
@@ -394,6 +398,20 @@ class OuterLoop(Iterate):
         self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
         self.enough = options.tol  # the gap of the planes at which their mean is tried
+        self.allowed_work = np.inf
+
+    def limit_work(self, numbers: float) -> None:
+        """Stop, as stalled, after so many numbers of the kernels were read."""
+        self.allowed_work = numbers
+        for machine in self.machines:
+            machine.max_steps = min(machine.max_steps, int(0.5 * numbers / self.stack.n) + 1)
+
+    @property
+    def work(self) -> float:
+        """Numbers read so far: a step of a machine reads two rows of the sum."""
+        stack = self.stack
+        steps = 2.0 * stack.n * sum(machine.n_steps for machine in self.machines)
+        return steps + stack.passes * stack.n_stored * float(stack.n) ** 2
 
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
@@ -412,6 +430,8 @@ class OuterLoop(Iterate):
                 return Status.OPTIMAL
             if stops:
                 return self._leave(values, self.record.status)
+            if self.work > self.allowed_work:
+                return self._leave(values, Status.STALLED)
             if not self._step(values):
                 return self._leave(values, Status.STALLED)
             if self.gap <= self.options.tol:  # the level method certifies without another solve
@@ -430,13 +450,14 @@ class OuterLoop(Iterate):
         """A value in the caller's units; factor by factor, so that nothing overflows on the way."""
         return value * self.units[0] * self.units[1]
 
-    def bounds(self, upper: float, lower: float) -> dict[str, float]:
-        """What an entry of the history says of two bounds."""
+    def bounds(self, upper: float, lower: float, n_active: int | None = None) -> dict[str, float]:
+        """What an entry of the history says of two bounds; ``n_active`` of the present weights by default."""
+        n_active = int(np.count_nonzero(self.stack.weights)) if n_active is None else n_active
         return {
             "objective": self.in_units(float(upper)),
             "lower_bound": self.in_units(float(lower)),
             "gap": max(float(self._relative(upper, lower)), 0.0),  # rounding
-            "n_active": int(np.count_nonzero(self.stack.weights)),
+            "n_active": n_active,
         }
 
     def _note(self) -> bool:

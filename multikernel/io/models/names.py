@@ -20,7 +20,7 @@ from ...bayesian.solver.learn import BayesianResult
 from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels
 from ...clustering.kmeans import MultipleKernelKMeans
 from ...core.decisions import SigmoidCalibration
-from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum

@@ -7,7 +7,6 @@ a model says which data, views, method and parameters it came from, and how it e
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import threading
@@ -32,6 +31,7 @@ from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, tex
 from multikernel.io.tables.several import Source
 from multikernel.views import View, as_views
 from multikernel.views.view import place_views
+from multikernel.viz.fitted import plain_leaf, plain_tree
 
 OnStep = Callable[[dict[str, Any]], None]
 
@@ -351,11 +351,11 @@ def make_record(
         "task": plan.task,
         "method": plan.method.name,
         "model": type(fitted.model).__name__,
-        "parameters": _plain(plan.parameters),
+        "parameters": plain_tree(plan.parameters, name_infinite=True),
         "views": _described(views, plan.parameters.get("costs")) or [{"name": k} for k in data.kernel_names],
         "tuning": None if tuning is None else tuning.to_dict(),
         "status": fitted.status,
-        "gap": _plain(getattr(fitted.model, "dual_gap_", None)),
+        "gap": plain_leaf(getattr(fitted.model, "dual_gap_", None), name_infinite=True),
         "gram": getattr(fitted.model, "gram_", None),
         "memory": str(fitted.model.memory_) if hasattr(fitted.model, "memory_") else None,
         "seconds": round(fitted.seconds, 3),
@@ -492,16 +492,3 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
         entry |= {"keep": view.keep} if view.keep else {}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold; numbers that are not finite become texts."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

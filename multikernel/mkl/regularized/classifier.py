@@ -38,12 +38,12 @@ REGULARIZED = About(
 )
 
 
-# What it shows of the classifier that it has; the last four are what predictions read.
+# What it shows of the classifier that it has; those with an underscore before are what predictions read.
 _OF_ESTIMATOR = (
     "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
-    "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
-    "feature_names_in_", "classes_", "intercept_", "missing_", "_layout", "_fitted", "_votes", "_calibration",
-    "_gram_names",
+    "kernel_factors_", "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_",
+    "n_features_in_", "feature_names_in_", "classes_", "intercept_", "missing_", "_layout", "_fitted",
+    "_votes", "_calibration", "_gram_names", "_gram_ids",
 )  # fmt: skip
 
 
@@ -267,7 +267,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
             setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
         self.costs_ = ones if self.method == "weights" else np.asarray(chosen.machine_costs)
-        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones)
+        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones, self.kernel_factors_)
         self.surface_, self.exponent_ = chosen.surface, chosen.exponent
 
     # ------------------------------------------------------------------ parameters

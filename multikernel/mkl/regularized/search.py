@@ -27,6 +27,7 @@ from sklearn.utils.metaestimators import _safe_split
 from ..._typing import Array
 from ..._validation import check_number
 from ...core.decisions import MachineClassifier, decide
+from ...core.estimator import kernel_factors
 from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.inputs import Samples
 from ...core.optim.loop import SearchProgress, Status
@@ -126,6 +127,7 @@ class FoldModel(MachineClassifier, BaseEstimator):
         model._store(solutions, self._samples)
         self.classes_, self.intercept_, self._votes = model.classes_, model.intercept_, model._votes
         self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
+        self._factors = kernel_factors(solutions)
         weights = {} if self._weight_test is None else {"sample_weight": self._weight_test}
         return check_score(scorer(self, self._X_test, self._y_test, **weights))
 
@@ -141,7 +143,11 @@ class FoldModel(MachineClassifier, BaseEstimator):
             return self.model._scores(X)
         total = np.zeros((self._blocks.shape[1], self._duals.shape[0]))
         for m in np.flatnonzero(self.model.machine_weights_.any(axis=0)):
-            total += (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
+            scores = (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
+            for factor in self._factors:
+                if factor.kernel == m:
+                    scores[:, factor.machines] = factor.scores(self._blocks[m])
+            total += scores
         return total
 
     def predict(self, X: Any) -> Array:

@@ -119,5 +119,8 @@ def minimise_general(
 
 def _finite(K: Array) -> Array:
     if not np.isfinite(K).all():
-        raise ValueError("the combined kernel overflows. Give the views transforms='unit_diagonal'.")
+        raise ValueError(
+            'the combined kernel overflows. Give the views normalize="diagonal", or matrices as '
+            "unit_diagonal(K)."
+        )
     return K

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_float_dtype, check_rank, check_seed
+from multikernel.rows.tables import count_rows
 from multikernel.views.columns import check_positions
 from multikernel.views.low_rank.transforms import trace_errors
 from multikernel.views.low_rank.view import ViewFitter, check_low_rank, iter_parts
 from multikernel.views.tables import as_table, n_columns, require_width
-from multikernel.views.tables import n_rows as count_rows
 from multikernel.views.view import as_views, automatic_names, place_views
 
 

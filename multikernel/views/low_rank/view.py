@@ -26,6 +26,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
+from multikernel.rows.tables import count_rows
 from multikernel.views.columns import Scaling, Selection, resolve_columns
 from multikernel.views.low_rank.maps import (
     FeatureMap,
@@ -46,7 +47,7 @@ from multikernel.views.low_rank.transforms import (
     share_left_out,
 )
 from multikernel.views.memory import GRAM_ROUTES, REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
-from multikernel.views.tables import n_rows
+from multikernel.views.precomputed import is_precomputed
 from multikernel.views.view import View, as_views, has_part, require_number_of_features, require_varying
 
 _BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor
@@ -197,7 +198,7 @@ def iter_parts(table: Any, views: Sequence[FactorView], active: Sequence[int]) -
     """Every active view on every block of rows, block after block; factors stand side by side."""
     ends = np.cumsum([views[index].rank for index in active]).tolist()
     columns = [slice(end - views[index].rank, end) for index, end in zip(active, ends, strict=True)]
-    n = n_rows(table)
+    n = count_rows(table)
     for start in range(0, n, _BLOCK_ROWS):
         rows = slice(start, min(start + _BLOCK_ROWS, n))
         block = table if n <= _BLOCK_ROWS else take_rows(table, rows)
@@ -244,9 +245,10 @@ def choose_gram(
 ) -> str:
     """What ``gram="auto"`` means for n rows: ``"dense"`` or ``"low_rank"``; any other choice as it is.
 
-    A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made
-    of up to 10 000 rows, where their stack fits in memory, and factors of more rows, where every view has
-    them; a ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
+    A `rank`, that of a bank or of a view, or the `approximation` of a view asks for factors. Else Gram
+    matrices are made of up to 10 000 rows, where their stack fits in memory, and factors of more rows, where
+    every view has them; a precomputed stack, an indefinite kernel or a transform that factors cannot follow
+    stays dense.
     `limit`: bytes that may be used, instead of what the system says is available.
 
     Notes
@@ -267,8 +269,7 @@ def choose_gram(
     """
     check_choice("gram", gram, GRAM_ROUTES)
     n = check_positive_integer("n", n)
-    kernels = getattr(kernels, "kernels", kernels)  # a bank stands for its kernels
-    if isinstance(kernels, str) and kernels == "precomputed":
+    if is_precomputed(kernels):
         if gram == "low_rank":
             raise ValueError(
                 "gram='low_rank' computes factors from rows, but kernels='precomputed' has none. Use "
@@ -278,6 +279,8 @@ def choose_gram(
     views = as_views(kernels)
     if gram != "auto":
         return gram
+    if rank is None and hasattr(kernels, "kernels"):  # a bank names the rank of its views
+        rank = kernels.rank
     if asks_for_factors(views, rank):
         return "low_rank"
     if n <= LARGEST_DENSE and estimate_memory(n, len(views), dtype, limit=limit).fits:
@@ -411,7 +414,7 @@ class ViewFitter:
 
     def _refuse(self, view: View, degenerate: str) -> None:
         if view.name not in self.automatic:
-            is_all = n_rows(self.table) == self.n
+            is_all = count_rows(self.table) == self.n
             rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
             rows += " (there is 1 sample)" if self.n == 1 else ""
             try:
@@ -470,7 +473,7 @@ class ViewFitter:
         """The rank that the view, or else the bank, names; refused where there are fewer rows."""
         rank = self.rank if view.rank is None else view.rank
         if rank is None:
-            return min(DEFAULT_RANK, n_rows(self.table))
+            return min(DEFAULT_RANK, count_rows(self.table))
         if isinstance(rank, int):
             whose = "rank" if view.rank is None else f"view {view.name!r}: rank"
             if rank > self.n:
@@ -480,10 +483,10 @@ class ViewFitter:
                     f"smaller rank{', or a trace error between 0 and 1' * by_error}. Rows of weight 0 "
                     "do not count."
                 )
-            if rank > n_rows(self.table):
+            if rank > count_rows(self.table):
                 raise ValueError(
                     f"{whose} must be at most the number of reference rows; got {rank} for "
-                    f"{n_rows(self.table)} of {self.n} rows. Fit on more reference rows."
+                    f"{count_rows(self.table)} of {self.n} rows. Fit on more reference rows."
                 )
         return rank
 

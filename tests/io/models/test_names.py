@@ -34,8 +34,8 @@ FORMAT_2 = """
     FungDiscriminant Gappy GatedKernels GatingColumns GatingKernelMap Gaussian GaussianGate
     GaussianProjection GeneralMKL GradientAlignment GraphKernel GroupMKL Hamming IdealDistance
     InstanceWeights Items Jaccard KDDAClassifier KernelBank KernelBoosting KernelComponents
-    KernelDiscriminantClassifier KernelKNNClassifier KernelSpectrum KimDiscriminant KLDivergence Kronecker
-    Labels LandmarkMap Laplacian Layout Learned Linear LinearProjection LocalAlignment
+    KernelDiscriminantClassifier KernelFactor KernelKNNClassifier KernelSpectrum KimDiscriminant
+    KLDivergence Kronecker Labels LandmarkMap Laplacian Layout Learned Linear LinearProjection LocalAlignment
     LocalizedMKLClassifier LocalizedMKLOneClass LocalizedMKLRegressor LogPenaltyMKL LowerBoundedMKL
     LowRankBank MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed MixedColumn
     MKLClassifier MKLOneClass MKLRegressor MKLRidge MSERule MultipleKernelKMeans MutualFilling NamedSeries

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from multikernel.kernels import Gaussian, Linear, Precomputed, Sigmoid
-from multikernel.views import View
+from multikernel.views import KernelBank, View
 from multikernel.views.low_rank import LARGEST_DENSE, choose_gram
 from multikernel.views.memory import estimate_factors, require_fits
 from tests.refusals import refused
@@ -36,6 +36,14 @@ def test_automatic_choice_by_views():
         assert choose_gram("auto", 10**6, [view], limit=PLENTY) == "dense"
     assert choose_gram("auto", 10**6, "precomputed") == "dense"
     assert choose_gram("memmap", 10**6, "precomputed") == "memmap"
+
+
+def test_a_bank_is_chosen_for_by_its_own_settings():
+    assert choose_gram("auto", 50, KernelBank([Linear()], rank=5), limit=PLENTY) == "low_rank"
+    assert choose_gram("auto", 50, KernelBank([Linear()]), limit=PLENTY) == "dense"
+    assert choose_gram("auto", 10**6, KernelBank("precomputed")) == "dense"
+    with pytest.raises(ValueError, match=r"view 'linear': normalize, .*; got 'std'"):
+        choose_gram("auto", 50, KernelBank([Linear()], normalize="std"))
 
 
 test_what_cannot_be_chosen_is_refused = refused(

@@ -241,7 +241,7 @@ def test_kernels_that_share_their_columns_are_absent_together():
     np.testing.assert_allclose(np.moveaxis(bank.transform(X), 2, 0), Ks, atol=2e-5)
 
 
-# --- ready-made kernels
+# --- precomputed kernels
 @everyhow
 @pytest.mark.parametrize("psd", ["error", "clip", "shift"])
 def test_ready_made_kernels_are_completed_as_those_of_a_table(fill, psd):

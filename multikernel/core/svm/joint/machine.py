@@ -29,6 +29,7 @@ class JointMachine:
         self.scores = np.zeros_like(self.beta)
         self.intercepts = np.zeros(loss.n_classes)
         self.least_curvature = np.inf
+        self.n_steps = 0
         self.least_size = 0.0
         self.exhausted = False
 
@@ -74,6 +75,7 @@ class JointMachine:
         solver = JointSolver(self.stack.combined, self.loss, self.alpha)
         found, status = solver.solve(target, self.max_steps)
         self.exhausted = status == Status.MAX_ITER
+        self.n_steps += solver.n_steps
         self.least_curvature = min(self.least_curvature, solver.least_curvature)
         self._set_alpha(solver.as_given(solver.point.alpha))
         self.scores = solver.as_given(solver.point.F)

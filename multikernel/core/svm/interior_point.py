@@ -1,0 +1,836 @@
+"""An interior-point method for kernel machines and their weights, whose cost depends on neither C nor scale.
+
+    min_{μ in M} max_β  Σ_t y_t'β_t − ε‖β_t‖₁ − ½ β_t'(K(ω) + diag(shift))β_t,   lower ≤ β ≤ upper, Σβ = total
+
+with ω = floor + μ. On kernels of low rank SMO needs steps in proportion to C · |K|; this method needs some 10
+to 40 steps on all kernels, each with one Cholesky factorization. It is used where SMO is slow, and where
+double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
+
+**Barrier variables.** β_i = Σ_j t_j a_j with 0 ≤ a_j ≤ U_j: one for each sign that a dual variable may have,
+t = ±1; for the joint hinge one for each other class, t the turn to it (in an orthonormal basis of the
+directions Σ_l B_il = 0, so that a sample has d = n_classes − 1 numbers β_i). Squared errors have none. The
+slacks of the bounds are s and v. :class:`Task` holds them.
+
+**Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
+the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·
+eps is large, Σ_i β_i k(x_i, x) cancels to nothing in double precision, while η, or coefficients of the pivots
+of the factors, hold the function. With ξ = W⁻¹η, which is Q'β at the optimum, a Newton step solves
+
+    (R + D) dβ + Q e + F dμ + 1 db = r,     W⁻¹ e − Q'dβ = Q'β − ξ,
+    −F'dβ + H dμ + c dλ = r_μ,              1'dβ = r_b,    c'dμ = r_λ
+
+where e = dη − Σ_m dμ_m T_m T_m'ξ, F_m = Q T_m T_m'ξ or K_m β, D and H are the barriers' second derivatives,
+and λ, c belong to the equation Σ μ_m^p = 1 of the weight set. Numbers of very different size do not meet in
+one matrix: a Cholesky factor of R + D, then one of the size of the rank. Each iteration takes Mehrotra's
+predictor and corrector, with the second-order terms of weights and duals together.
+
+The weights move once the machines' own gap at equal weights is moderate: from far away, the products of
+weights and duals are too large for first and second order to describe.
+
+**Certificate**: the primal value of the function, at weights within the set, and the plane of a feasible β.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
+
+from ..._typing import Array
+from ..optim.loop import relative_gap
+from ..optim.weight_sets import LpBall
+from .losses import JointHinge, Loss
+
+# Of the largest diagonal element: columns of factors of smaller pivots are mostly rounding of the kernel.
+RANK_TOL = 1e-12
+_SPAN_TOL = 1e-12  # of directions that several kernels share
+_MAX_ITER = 150
+_PATIENCE = 12  # iterations without progress, after which rounding is to blame
+_RELEASE = 0.3  # the machines' own relative gap from which on the weights move
+_FRACTION = 0.99  # of the way to the boundary
+_STEEPEST, _SHORTENINGS = 3.0, 12  # slopes of weights, in relation to that of the set; halvings of a step
+_CRISP = 1e-6  # relative: duals as near to a bound as this are at it
+
+
+# ---------------------------------------------------------------------- factors
+class Factor(NamedTuple):
+    """K ≈ LL' with L = K[:, pivots] root⁻¹, root upper triangular."""
+
+    L: Array  # (n, r)
+    pivots: Array  # (r,)
+    root: Array  # (r, r)
+
+
+def features(values: Array, root: Array) -> Array:
+    """values root⁻¹ (n, r): what a factor makes of the kernel's values (n, r) at its pivots."""
+    if not root.size:
+        return np.zeros(values.shape)
+    return np.asarray(solve_triangular(root, values.T, trans="T", lower=False, check_finite=False).T)
+
+
+def pivoted_factor(K: Array, tol: float = RANK_TOL) -> Factor:
+    """The factor by pivoted Cholesky, up to ``tol`` of the largest element of the diagonal.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, -3.0])
+    >>> factor = pivoted_factor(np.outer(x, x))
+    >>> factor.pivots.tolist(), (factor.L @ factor.L.T).round(12).tolist() == np.outer(x, x).tolist()
+    ([2], True)
+    """
+    largest = float(np.max(np.diagonal(K), initial=0.0))
+    if not largest > 0.0:
+        return Factor(np.zeros((len(K), 0)), np.zeros(0, np.intp), np.zeros((0, 0)))
+    c, order, rank, _ = lapack.dpstrf(np.array(K, float, order="F"), tol=tol * largest, lower=1)
+    pivots, root = order[:rank] - 1, np.ascontiguousarray(np.tril(c[:rank, :rank]).T)
+    # as predictions compute them: the certificate is for the kernel LL', whatever rounding did to L
+    return Factor(features(np.asarray(K[:, pivots], float), root), pivots, root)
+
+
+# ---------------------------------------------------------------------- kernels
+class Kernels:
+    """K(ω) = Q W(ω) Q' + R(ω): weighted sums and their adjoints.
+
+    ``Ks`` (m, n, n) with fixed ``scales``; kernels that have a factor are not read.
+    """
+
+    def __init__(self, Ks: Array, scales: Array, factors: dict[int, Factor]) -> None:
+        self.Ks, self.scales, self.factors = Ks, scales, factors
+        self.n_kernels, self.n = Ks.shape[:2]
+        self.low = np.array(sorted(factors), np.intp)
+        self.dense = np.setdiff1d(np.arange(self.n_kernels), self.low)
+        scaled = [factors[m].L * np.sqrt(scales[m]) for m in self.low]
+        self.Q, self.T = _common_basis(scaled, self.n)
+        self.rank = int(self.Q.shape[1])
+
+    def dense_sum(self, omega: Array) -> Array | None:
+        """R(ω), a new array; None where there is none."""
+        if not self.dense.size:
+            return None
+        R = np.zeros((self.n, self.n))
+        for m in self.dense:
+            R += (omega[m] * self.scales[m]) * self.Ks[m]
+        return R
+
+    def root(self, omega: Array) -> Array:
+        """G (r, r), lower triangular, with W(ω) = GG'."""
+        if not self.rank:
+            return np.zeros((0, 0))
+        stacked = [np.sqrt(omega[m]) * T for m, T in zip(self.low, self.T, strict=True)]
+        upper = qr(np.concatenate(stacked, axis=1).T, mode="r", check_finite=False)[0]
+        return np.ascontiguousarray(upper[: self.rank].T)
+
+    def adjoints(self, beta: Array, xi: Array) -> tuple[Array, Array]:
+        """F (n_kernels, n, d) and q (n_kernels,): of low-rank kernels by ξ (r, d), others by β (n, d)."""
+        F, q = np.empty((self.n_kernels, *beta.shape)), np.empty(self.n_kernels)
+        for m, T in zip(self.low, self.T, strict=True):
+            inner = T.T @ xi
+            F[m], q[m] = self.Q @ (T @ inner), float(np.vdot(inner, inner))
+        for m in self.dense:
+            F[m] = self.scales[m] * (self.Ks[m] @ beta)
+            q[m] = float(np.vdot(F[m], beta))
+        return F, q
+
+    def forms(self, beta: Array) -> Array:
+        """q of any β; cancellation in Q'β is squared away."""
+        return self.adjoints(beta, self.Q.T @ beta)[1]
+
+    def moved(self, d_mu: Array, xi: Array) -> Array:
+        """Σ_m dμ_m T_m T_m'ξ over the kernels of low rank, (r, d)."""
+        total = np.zeros_like(xi)
+        for m, T in zip(self.low, self.T, strict=True):
+            total += d_mu[m] * (T @ (T.T @ xi))
+        return total
+
+    def mean_diagonal(self, omega: Array) -> float:
+        """That of K(ω)."""
+        low = sum(omega[m] * float(np.vdot(T, T)) for m, T in zip(self.low, self.T, strict=True))
+        dense = sum(omega[m] * self.scales[m] * float(np.trace(self.Ks[m])) for m in self.dense)
+        return float(low + dense) / self.n
+
+
+def _common_basis(factors: Sequence[Array], n: int) -> tuple[Array, list[Array]]:
+    """Orthonormal Q (n, r) of the range of all factors, and T_m with L_m = Q T_m."""
+    if not factors:
+        return np.zeros((n, 0)), []
+    sizes = [float(np.linalg.norm(L)) or 1.0 for L in factors]
+    together = np.concatenate([L / size for L, size in zip(factors, sizes, strict=True)], axis=1)
+    basis, upper, _ = qr(together, mode="economic", pivoting=True, check_finite=False)
+    diagonal = np.abs(np.diagonal(upper))
+    rank = int(np.count_nonzero(diagonal > _SPAN_TOL * diagonal[0])) if diagonal.size else 0
+    # in the basis of the sum's eigenvectors the elements of W are graded
+    left, _, _ = np.linalg.svd(upper[:rank], full_matrices=False)
+    Q = basis[:, :rank] @ left
+    return Q, [Q.T @ L for L in factors]
+
+
+# ---------------------------------------------------------------------- tasks
+class Task:
+    """One machine: its dual variables β (n, d), their barrier variables and slacks, η (r, d) and b (d,).
+
+    ``risk(scores, b)`` is the loss of scores (n, d), with the intercepts that go with it.
+    """
+
+    def __init__(
+        self,
+        sample: Array,
+        turn: Array,
+        reward: Array,
+        upper: Array,
+        *,
+        shift: Array,
+        target: Array,
+        total: Array,
+        epsilon: float,
+        has_intercept: bool,
+        risk: Callable[[Array, Array], tuple[float, Array]],
+    ) -> None:
+        self.sample, self.turn, self.reward, self.upper = sample, turn, reward, upper
+        self.shift, self.target, self.total, self.risk = shift, target, total, risk
+        self.has_intercept, self.epsilon = has_intercept, epsilon
+        self.n, self.d = target.shape
+        self.is_free = not sample.size
+        self.bounded = np.isfinite(upper)
+        self.free_beta = np.zeros((self.n, self.d))
+        # of the joint hinge: the class of each sample, and the other class of each barrier variable
+        self.codes: Array | None = None
+        self.others: Array | None = None
+        self.b = np.zeros(self.d)
+
+    def start(self, mean_diagonal: float, rank: int) -> None:
+        """Half of each bound, in balance; where there is none, what one sample would have alone."""
+        self.eta = np.zeros((rank, self.d))
+        alone = 0.5 / np.where(self.shift > 0.0, self.shift, max(mean_diagonal, 1e-300))
+        self.a = np.where(self.bounded, 0.5 * np.where(self.bounded, self.upper, 0.0), alone[self.sample])
+        if self.total.any():
+            self.a = self.upper / float(self.upper.sum())
+        elif self.d == 1 and not self.is_free:
+            up = self.turn[:, 0] > 0.0
+            for side, other in ((up, ~up), (~up, up)):
+                self.a[side] *= min(float(self.a[other].sum()) / float(self.a[side].sum()), 1.0)
+        size = float(np.abs(self.reward).max(initial=0.0)) or mean_diagonal / self.n
+        self.s, self.v = np.full(self.a.size, size), np.where(self.bounded, size, 0.0)
+
+    @property
+    def room(self) -> Array:
+        """The distance to the upper bounds, 1 where there is none."""
+        return np.where(self.bounded, self.upper - self.a, 1.0)
+
+    def beta_of(self, a: Array) -> Array:
+        """Σ_j t_j a_j for each sample, (n, d)."""
+        beta = np.zeros((self.n, self.d))
+        for column in range(self.d):
+            beta[:, column] = np.bincount(self.sample, self.turn[:, column] * a, minlength=self.n)
+        return beta
+
+    @property
+    def beta(self) -> Array:
+        """The dual variables of the samples."""
+        return self.free_beta if self.is_free else self.beta_of(self.a)
+
+    def products(self) -> tuple[float, int]:
+        """The sum of the products of variables and slacks, and their number."""
+        total = float(self.a @ self.s) + float(self.room @ self.v)
+        return total, self.a.size + int(np.count_nonzero(self.bounded))
+
+    def linear(self, beta: Array) -> float:
+        """The linear part of the dual, from the smallest barrier variables that make β."""
+        if self.is_free:
+            return float(np.vdot(self.target, beta))
+        if self.d > 1:
+            return float(self.reward @ self._solved(beta))
+        return float(self.target[:, 0] @ beta[:, 0]) - self.epsilon * float(np.abs(beta).sum())
+
+    def outputs(self, beta: Array) -> Array:
+        """The dual variables of each output, (n_outputs, n): of each class for the joint hinge."""
+        if self.codes is None:
+            return beta.T
+        a = np.clip(self._solved(beta), 0.0, self.upper)  # rounding
+        B = np.zeros((self.d + 1, self.n))
+        B[self.others, self.sample] = -a
+        B[self.codes, np.arange(self.n)] = np.bincount(self.sample, a, minlength=self.n)
+        return B
+
+    def _solved(self, beta: Array) -> Array:
+        """The barrier variables of β where there are d for each sample."""
+        turns = self.turn.reshape(self.n, self.d, self.d)
+        return np.linalg.solve(turns.transpose(0, 2, 1), beta[..., None]).ravel()
+
+    def feasible(self, a: Array) -> Array | None:
+        """a with Σβ = total, by the least changes in relation to the room; None where that is too little."""
+        if not self.has_intercept or self.is_free:
+            return a
+        missing = self.total - self.beta_of(a).sum(axis=0)
+        share = np.minimum(a, np.where(self.bounded, self.upper - a, a)) ** 2
+        weighted = self.turn * share[:, None]
+        system = self.turn.T @ weighted
+        a = a + weighted @ np.linalg.lstsq(system, missing, rcond=1e-13)[0]
+        inside = (a >= 0.0).all() and (a[self.bounded] <= self.upper[self.bounded]).all()
+        rest = np.abs(self.total - self.beta_of(a).sum(axis=0)).max()
+        return a if inside and rest <= 1e-12 * max(float(a.sum()), 1e-300) else None
+
+    # ------------------------------------------------------------------ coordinates of the linear systems
+    def turned(self, columns: Array) -> Array:
+        """T_i'x_i for the d numbers of each sample, columns (n d, k): from scores to coordinates."""
+        if self.d == 1:
+            return columns
+        turns = self.turn.reshape(self.n, self.d, self.d)
+        return np.asarray((turns @ columns.reshape(self.n, self.d, -1)).reshape(columns.shape))
+
+    def curvature(self, theta: Array) -> Array:
+        """The barriers' second derivative in each coordinate, (n d,); infinite where nothing can move."""
+        if self.is_free:
+            return np.zeros(self.n)
+        if self.d > 1:
+            return theta
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / np.bincount(self.sample, 1.0 / theta, minlength=self.n))
+
+    def right_side(self, rho: Array, theta: Array, curvature: Array) -> Array:
+        """What the barrier variables ask of the coordinates, (n d,)."""
+        if self.d > 1:
+            return rho
+        asked = np.bincount(self.sample, self.turn[:, 0] * rho / theta, minlength=self.n)
+        return np.asarray(np.where(np.isfinite(curvature), curvature, 0.0) * asked)
+
+    def variables(self, x: Array, right: Array, rho: Array, theta: Array, curvature: Array) -> Array:
+        """The change of the barrier variables that belongs to one of the coordinates."""
+        if self.d > 1:
+            return x
+        scores = right - np.where(np.isfinite(curvature), curvature, 0.0) * x
+        return np.asarray((rho - self.turn[:, 0] * scores[self.sample]) / theta)
+
+    def crisp(self, a: Array) -> Array:
+        """a with those that are as good as at a bound at it."""
+        largest = np.where(self.bounded, self.upper, float(a.max(initial=0.0)))
+        snapped = np.where(a <= _CRISP * largest, 0.0, a)
+        return np.where(self.bounded & (self.upper - a <= _CRISP * largest), self.upper, snapped)
+
+
+def make_task(loss: Loss | JointHinge) -> Task:
+    """The task of a loss."""
+    return _joint_task(loss) if isinstance(loss, JointHinge) else _plain_task(loss)
+
+
+def _plain_task(loss: Loss) -> Task:
+    lower, upper = loss.lower, loss.upper
+    is_free = bool(np.isinf(lower).all() and np.isinf(upper).all() and loss.epsilon == 0.0)
+    ups = np.flatnonzero((upper > 0.0) & (not is_free))
+    downs = np.flatnonzero((lower < 0.0) & (not is_free))
+    sample = np.concatenate([ups, downs])
+    sign = np.concatenate([np.ones(ups.size), -np.ones(downs.size)])
+
+    def risk(scores: Array, b: Array) -> tuple[float, Array]:
+        value, intercept = loss.risk(scores[:, 0])
+        return value, np.array([intercept])
+
+    return Task(
+        sample, sign[:, None], sign * loss.target[sample] - loss.epsilon,
+        np.concatenate([upper[ups], -lower[downs]]),
+        shift=loss.shift, target=loss.target[:, None], total=np.array([loss.total]),
+        epsilon=loss.epsilon, has_intercept=loss.has_intercept, risk=risk,
+    )  # fmt: skip
+
+
+def class_basis(n_classes: int) -> Array:
+    """Orthonormal basis (n_classes, n_classes − 1) of the vectors whose sum is 0."""
+    centered = np.eye(n_classes) - 1.0 / n_classes
+    return np.linalg.svd(centered)[0][:, : n_classes - 1]
+
+
+def _joint_task(loss: JointHinge) -> Task:
+    n, k = loss.codes.size, loss.n_classes
+    basis = class_basis(k)
+    others = np.arange(k)[None] != loss.codes[:, None]
+    sample, other = np.nonzero(others)
+    turn = basis[loss.codes[sample]] - basis[other]
+    margins = loss.margins
+
+    def risk(scores: Array, b: Array) -> tuple[float, Array]:
+        f = (scores + b) @ basis.T
+        short = np.maximum(margins - (f[np.arange(n), loss.codes][:, None] - f), 0.0)
+        return float(loss.upper @ np.where(others, short, 0.0).sum(axis=1)), b
+
+    task = Task(
+        sample, turn, margins[sample, other], loss.upper[sample], shift=np.zeros(n),
+        target=np.zeros((n, k - 1)), total=np.zeros(k - 1), epsilon=0.0, has_intercept=True, risk=risk,
+    )  # fmt: skip
+    task.codes, task.others = loss.codes, other
+    return task
+
+
+# ---------------------------------------------------------------------- weights
+class Weights:
+    """The weights μ of a norm ball, its multiplier λ, and the slacks z of μ ≥ 0."""
+
+    def __init__(self, weight_set: LpBall, n_kernels: int, floor: Array | None) -> None:
+        self.set, self.p = weight_set, float(weight_set.p)
+        self.learns = not (n_kernels == 1 or np.isinf(self.p))
+        self.moves = False  # whether they do so already
+        self.floor = np.zeros(n_kernels) if floor is None else floor
+        self.mu = np.asarray(weight_set.center(n_kernels), float)
+        self.z, self.multiplier = np.zeros(n_kernels), 0.0
+
+    @property
+    def omega(self) -> Array:
+        """What each kernel weighs."""
+        return self.floor + self.mu
+
+    @property
+    def slope(self) -> Array:
+        """c, the derivative of Σ μ^p."""
+        return np.asarray(self.p * self.mu ** (self.p - 1.0))
+
+    @property
+    def curvature(self) -> Array:
+        """H, of the constraint and the barrier."""
+        bend = self.p * (self.p - 1.0) * self.mu ** (self.p - 2.0) if self.p > 1.0 else 0.0
+        return np.asarray(self.multiplier * bend + self.z / self.mu)
+
+    @property
+    def excess(self) -> float:
+        """By how much the weights have to be divided to lie in the set."""
+        return max(float(np.linalg.norm(self.mu, self.p)), 1.0) if self.learns else 1.0
+
+    def support(self, q: Array) -> float:
+        """The largest weighted sum of q."""
+        return (self.set.support(q) if self.learns else float(self.mu @ q)) + float(self.floor @ q)
+
+    def release(self, product: float, q: Array) -> None:
+        """Let them move, from slacks with products of at least this size."""
+        self.multiplier = float(np.max((product / self.mu + 0.5 * q) / self.slope))
+        self.z = self.multiplier * self.slope - 0.5 * q
+        self.moves = True
+
+
+# ---------------------------------------------------------------------- the method
+class Found(NamedTuple):
+    """Weights, duals and functions with their bounds."""
+
+    mu: Array  # (n_kernels,), without the floor
+    betas: list[Array]  # (n, d) of each task, feasible
+    variables: list[Array]  # the barrier variables that they are made of
+    xis: list[Array]  # ξ (r, d) of each task
+    intercepts: list[Array]  # (d,) of each task
+    dual: float  # the value of the duals at these weights
+    upper: float
+    lower: float
+    gap: float
+
+
+class Direction(NamedTuple):
+    """Changes of one task."""
+
+    beta: Array
+    a: Array
+    s: Array
+    v: Array
+    eta: Array
+    inner: Array  # e, that of η beyond what the weights change by themselves
+    b: Array
+
+
+class Step(NamedTuple):
+    """Changes of all tasks and of the weights."""
+
+    tasks: list[Direction]
+    mu: Array
+    multiplier: float
+    z: Array
+
+
+class InteriorPoint:
+    """Predictor and corrector for weights and machines together; see the module."""
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        losses: Sequence[Loss | JointHinge],
+        weight_set: LpBall,
+        floor: Array | None = None,
+        least_size: float = 0.0,
+    ) -> None:
+        self.kernels, self.least_size = kernels, least_size
+        self.weights = Weights(weight_set, kernels.n_kernels, floor)
+        self.tasks = [make_task(loss) for loss in losses]
+        for task in self.tasks:
+            task.start(kernels.mean_diagonal(self.weights.omega), kernels.rank)
+
+    def run(
+        self, tol: float, note: Callable[[Found], bool] | None = None, max_iter: int = _MAX_ITER
+    ) -> Found:
+        """Iterate to a relative gap of ``tol``; the best weights and machines that were seen.
+
+        ``note`` gets the best of each iteration; True ends the method.
+        """
+        best: Found | None = None
+        waited, least = 0, np.inf
+        for _ in range(_MAX_ITER):
+            point = _Point(self)
+            found = point.certified()
+            product, number = self._products()
+            is_better = best is None or found.gap < 0.9 * best.gap
+            waited = 0 if is_better or product < 0.9 * least else waited + 1
+            least = min(least, product)
+            if best is None or not best.gap <= found.gap:
+                best = found
+            if (note is not None and note(best)) or best.gap <= tol or waited > _PATIENCE:
+                break
+            if self.weights.learns and not self.weights.moves:
+                own = relative_gap(found.upper, found.dual, self.least_size)
+                if own <= _RELEASE:
+                    self.weights.release(product / number if number else own * abs(found.upper), point.q)
+            if not point.step():
+                break
+        assert best is not None
+        return best
+
+    def _products(self) -> tuple[float, int]:
+        """The sum of all products that go to zero, and their number."""
+        parts = [task.products() for task in self.tasks]
+        total, number = sum(part[0] for part in parts), sum(part[1] for part in parts)
+        w = self.weights
+        return (total + float(w.mu @ w.z), number + w.mu.size) if w.moves else (total, number)
+
+
+class _Point:
+    """What is known at an iterate, and the step from it."""
+
+    def __init__(self, method: InteriorPoint) -> None:
+        self.method, self.tasks, self.weights = method, method.tasks, method.weights
+        self.kernels = K = method.kernels
+        self.R, self.G = K.dense_sum(self.weights.omega), K.root(self.weights.omega)
+        self.betas = [task.beta for task in self.tasks]
+        self.thetas = [self._down(task.eta) for task in self.tasks]
+        self.xis = [self._up(theta) for theta in self.thetas]
+        found = [K.adjoints(beta, xi) for beta, xi in zip(self.betas, self.xis, strict=True)]
+        self.F = [F for F, _ in found]
+        self.q = np.sum([q for _, q in found], axis=0)
+        # scores without intercepts: of kernels of low rank, and of the others
+        self.low_scores = [K.Q @ task.eta for task in self.tasks]
+        self.dense_scores = [np.zeros_like(beta) if self.R is None else self.R @ beta for beta in self.betas]
+
+    def _down(self, x: Array) -> Array:
+        """G⁻¹x."""
+        return solve_triangular(self.G, x, lower=True, check_finite=False) if x.size else x
+
+    def _up(self, x: Array) -> Array:
+        """G⁻ᵀx."""
+        return solve_triangular(self.G, x, lower=True, trans="T", check_finite=False) if x.size else x
+
+    # ------------------------------------------------------------------ certificate
+    def certified(self) -> Found:
+        """Both bounds at the present weights."""
+        risk = norm2 = plane = 0.0
+        q = np.zeros(self.kernels.n_kernels)
+        betas, variables, intercepts = [], [], []
+        for t, task in enumerate(self.tasks):
+            norm2 += float(np.vdot(self.thetas[t], self.thetas[t]))
+            norm2 += float(np.vdot(self.betas[t], self.dense_scores[t]))
+            value, b = task.risk(self.low_scores[t] + self.dense_scores[t], task.b)
+            risk += value
+            intercepts.append(b)
+            a = task.feasible(task.a)
+            beta = task.free_beta if task.is_free else task.beta_of(task.a if a is None else a)
+            if task.is_free and task.has_intercept:
+                beta = beta - beta.mean(axis=0)
+            plane += task.linear(beta) - 0.5 * float(task.shift @ (beta**2).sum(axis=1))
+            plane = -np.inf if a is None else plane
+            q += self.kernels.forms(beta)
+            betas.append(beta)
+            variables.append(task.a)
+        w = self.weights
+        upper = risk + 0.5 * w.excess * norm2  # weights divided by the excess: norms grow by no more
+        lower = plane - 0.5 * w.support(q)
+        dual = plane - 0.5 * float(w.omega @ q)
+        gap = relative_gap(upper, lower, self.method.least_size)
+        return Found(w.mu / w.excess, betas, variables, self.xis, intercepts, dual, upper, lower, gap)
+
+    # ------------------------------------------------------------------ step
+    def step(self) -> bool:
+        """Predictor and corrector; False where the equations cannot be solved any more."""
+        with np.errstate(all="ignore"):
+            try:
+                self.systems = [self._system(t) for t in range(len(self.tasks))]
+                predictor = self._direction(0.0, None)
+                change = self._direction(self._centering(predictor), predictor)
+            except (np.linalg.LinAlgError, ValueError):
+                return False
+            length = self._shortened(change, self._length(change))
+        numbers = [x for d in change.tasks for x in d] + [change.mu, change.z, np.array([change.multiplier])]
+        if not (length > 0.0 and all(np.isfinite(x).all() for x in numbers)):
+            return False
+        for task, d in zip(self.tasks, change.tasks, strict=True):
+            task.a, task.s, task.v = task.a + length * d.a, task.s + length * d.s, task.v + length * d.v
+            task.eta, task.b = task.eta + length * d.eta, task.b + length * d.b
+            if task.is_free:
+                task.free_beta = task.free_beta + length * d.beta
+        w = self.weights
+        if w.moves:
+            w.mu, w.z = w.mu + length * change.mu, w.z + length * change.z
+            w.multiplier += length * change.multiplier
+        return True
+
+    def _system(self, t: int) -> "_System":
+        """The factors of one task, with the columns that all directions use."""
+        task, K = self.tasks[t], self.kernels
+        system = _System(self.R, task, K.Q, self.G)
+        intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
+        columns = [intercepts]
+        if self.weights.moves:
+            columns.append(self.F[t].reshape(K.n_kernels, -1).T)
+        system.prepare(np.concatenate(columns, axis=1), intercepts.shape[1])
+        return system
+
+    def _direction(self, product: float, predictor: Step | None) -> Step:
+        """The Newton direction to products of this size, with the second order of a predictor."""
+        w, K = self.weights, self.kernels
+        m = K.n_kernels if w.moves else 0
+        second = self._second_order(predictor) if predictor is not None and m else None
+        parts = [self._prepared(t, product, predictor, second) for t in range(len(self.tasks))]
+        d_mu, d_multiplier, d_z = np.zeros(m), 0.0, np.zeros(m)
+        if m:
+            cz = product - w.mu * w.z - (0.0 if predictor is None else predictor.mu * predictor.z)
+            q = self.q if second is None else self.q + second.q
+            right = cz / w.mu - (w.multiplier * w.slope - w.z - 0.5 * q)
+            A = np.diag(w.curvature)
+            for part in parts:
+                A, right = A + part.A, right + part.right
+            d_mu, d_multiplier = _bordered(A, w.slope, right, 1.0 - float((w.mu**w.p).sum()))
+            d_z = (cz - w.z * d_mu) / w.mu
+        directions = [self._completed(t, part, d_mu) for t, part in enumerate(parts)]
+        if second is not None:
+            directions = [d._replace(eta=d.eta + e) for d, e in zip(directions, second.etas, strict=True)]
+        return Step(directions, d_mu, d_multiplier, d_z)
+
+    def _second_order(self, predictor: Step) -> "_SecondOrder":
+        """What the predictor changes beyond first order, as far as it can be gone."""
+        share = self._length(predictor) ** 2
+        q, scores, etas = np.zeros(self.kernels.n_kernels), [], []
+        for d in predictor.tasks:
+            xi = self._up(self._down(d.inner))
+            F, own = self.kernels.adjoints(d.beta, xi)
+            q += share * own
+            scores.append(share * np.tensordot(predictor.mu, F, 1))
+            etas.append(share * self.kernels.moved(predictor.mu, xi))
+        return _SecondOrder(q, scores, etas)
+
+    def _prepared(
+        self, t: int, product: float, predictor: Step | None, second: "_SecondOrder | None"
+    ) -> "_Part":
+        """The part of one task, before the change of the weights is known."""
+        task, system, K = self.tasks[t], self.systems[t], self.kernels
+        scores = self.low_scores[t] + self.dense_scores[t]
+        if second is not None:
+            scores = scores + second.scores[t]
+        margin = task.target - scores - task.b - task.shift[:, None] * self.betas[t]
+        cs, cv = product - task.a * task.s, np.where(task.bounded, product - task.room * task.v, 0.0)
+        if predictor is not None:
+            d = predictor.tasks[t]
+            cs, cv = cs - d.a * d.s, np.where(task.bounded, cv + d.a * d.v, 0.0)
+        if task.is_free:
+            rho, r = np.zeros(0), margin.ravel()
+        else:
+            inner = margin - task.target  # the rewards hold the targets
+            rho = task.reward + (task.turn * inner[task.sample]).sum(axis=1) + task.s - task.v
+            rho = rho + cs / task.a - cv / task.room
+            r = task.right_side(rho, system.theta, system.curvature)
+        r_xi = self.xis[t] - K.Q.T @ self.betas[t]
+        x, e = system.solve(r[:, None], r_xi)
+        missing = task.total - self.betas[t].sum(axis=0)
+        A, right = system.reduced(x[:, 0], missing)
+        if self.weights.moves:
+            for m, T in zip(K.low, K.T, strict=True):
+                right[m] -= float(np.vdot(T.T @ self.xis[t], T.T @ r_xi))
+        return _Part(cs, cv, rho, r, x[:, 0], e[:, 0], missing, A, right)
+
+    def _completed(self, t: int, part: "_Part", d_mu: Array) -> Direction:
+        """The direction of one task, from the change of the weights."""
+        task, system = self.tasks[t], self.systems[t]
+        x, e, b = system.complete(part.x, part.inner, part.missing, d_mu)
+        e = e.reshape(-1, task.d)
+        eta = e + self.kernels.moved(d_mu, self.xis[t]) if d_mu.size else e
+        if task.is_free:
+            nothing = np.zeros(0)
+            return Direction(x[:, None], nothing, nothing, nothing, eta, e, b)
+        a = task.variables(x, part.r, part.rho, system.theta, system.curvature)
+        s = (part.cs - task.s * a) / task.a
+        v = np.where(task.bounded, (part.cv + task.v * a) / task.room, 0.0)
+        return Direction(x[:, None] if task.d == 1 else task.beta_of(x), a, s, v, eta, e, b)
+
+    def _length(self, step: Step) -> float:
+        """How far all variables stay positive, at most 1."""
+        length = 1.0
+        for task, d in zip(self.tasks, step.tasks, strict=True):
+            inside = task.bounded
+            pairs = [
+                (task.a, d.a),
+                (task.s, d.s),
+                (task.room[inside], -d.a[inside]),
+                (task.v[inside], d.v[inside]),
+            ]
+            length = min([length, *(_reach(x, dx) for x, dx in pairs)])
+        if self.weights.moves:
+            w = self.weights
+            length = min(length, _reach(w.mu, step.mu), _reach(w.z, step.z))
+        return length
+
+    def _shortened(self, step: Step, length: float) -> float:
+        """As far as weights that fall do not leave too much of the function to kernels of low rank.
+
+        Their part of the penalty, ‖v‖²/(2ω), is far from quadratic where ω falls to a small share.
+        """
+        K, w = self.kernels, self.weights
+        if not (w.moves and K.rank):
+            return length
+        allowed = np.maximum(0.5 * self.q[K.low] / (w.multiplier * w.slope[K.low]), _STEEPEST)
+        for _ in range(_SHORTENINGS):
+            mu = w.mu + length * step.mu
+            G = K.root(w.floor + mu)
+            q = np.zeros(K.low.size)
+            for task, d in zip(self.tasks, step.tasks, strict=True):
+                theta = solve_triangular(G, task.eta + length * d.eta, lower=True, check_finite=False)
+                xi = solve_triangular(G, theta, lower=True, trans="T", check_finite=False)
+                q += [float(((T.T @ xi) ** 2).sum()) for T in K.T]
+            limit = (w.multiplier + length * step.multiplier) * (w.p * mu ** (w.p - 1.0))[K.low]
+            if (0.5 * q <= allowed * limit).all():
+                break
+            length *= 0.5
+        return length
+
+    def _centering(self, predictor: Step) -> float:
+        """The products to aim at, by what the predictor would leave of them."""
+        now, number = self.method._products()
+        if not number:
+            return 0.0
+        length = self._length(predictor)
+        after = 0.0
+        for task, d in zip(self.tasks, predictor.tasks, strict=True):
+            after += float((task.a + length * d.a) @ (task.s + length * d.s))
+            inside = task.bounded
+            after += float((task.room - length * d.a)[inside] @ (task.v + length * d.v)[inside])
+        if self.weights.moves:
+            w = self.weights
+            after += float((w.mu + length * predictor.mu) @ (w.z + length * predictor.z))
+        return (after / now) ** 3 * now / number
+
+
+class _SecondOrder(NamedTuple):
+    """What a step of weights and duals together changes beyond first order."""
+
+    q: Array
+    scores: list[Array]
+    etas: list[Array]
+
+
+class _Part(NamedTuple):
+    """A task's part of a direction, before the change of the weights is known."""
+
+    cs: Array
+    cv: Array
+    rho: Array
+    r: Array
+    x: Array
+    inner: Array
+    missing: Array
+    A: Array
+    right: Array
+
+
+# ---------------------------------------------------------------------- linear systems
+class _System:
+    """(R + D) x + Q e = r, W⁻¹e − Q'x = −r_ξ of one task with W = GG', in the task's coordinates."""
+
+    def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
+        self.G, self.d, self.task = G, task.d, task
+        self.theta = task.s / task.a + task.v / task.room
+        self.curvature = task.curvature(self.theta)
+        self.moves = np.isfinite(self.curvature)
+        self.D = np.where(self.moves, self.curvature, 0.0) + (task.shift if task.d == 1 else 0.0)
+        self.factor = None
+        if R is not None:
+            matrix = R.copy() if task.d == 1 else task.turned(task.turned(np.kron(R, np.eye(task.d))).T)
+            matrix.flat[:: len(matrix) + 1] += self.D
+            if not self.moves.all():
+                matrix[~self.moves] = matrix[:, ~self.moves] = 0.0
+                matrix[~self.moves, ~self.moves] = 1.0
+            self.factor = _cholesky(matrix)
+        P = Q @ G
+        self.P = P if task.d == 1 else task.turned(np.kron(P, np.eye(task.d)))
+        if self.P.shape[1]:
+            self.BP = self._base(self.P)
+            N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
+            self.unit = 1.0 / np.sqrt(np.diagonal(N))
+            self.small = _cholesky(N * self.unit[:, None] * self.unit)
+
+    def _base(self, r: Array) -> Array:
+        if self.factor is None:
+            return np.asarray(r / np.where(self.moves, self.D, np.inf)[:, None])
+        return np.asarray(cho_solve(self.factor, np.where(self.moves[:, None], r, 0.0), check_finite=False))
+
+    def solve(self, r: Array, r_xi: Array | None = None) -> tuple[Array, Array]:
+        """p and e for the columns of r."""
+        p = self._base(r)
+        if not self.P.shape[1]:
+            return p, np.zeros((0, r.shape[1]))
+        right = self.BP.T @ r
+        if r_xi is not None:
+            right = right - (self.G.T @ r_xi).reshape(-1, 1)
+        x = self.unit[:, None] * cho_solve(self.small, self.unit[:, None] * right, check_finite=False)
+        e = (self.G @ x.reshape(len(self.G), -1)).reshape(x.shape)
+        return p - self.BP @ x, e
+
+    def prepare(self, columns: Array, n_intercepts: int) -> None:
+        """Solve for the intercepts and the adjoints of the kernels."""
+        self.k, self.columns = n_intercepts, self.task.turned(columns)
+        self.solved, self.inner = self.solve(self.columns)
+        ones = self.columns[:, :n_intercepts]
+        self.corner = ones.T @ self.solved[:, :n_intercepts]
+        self.edge = ones.T @ self.solved[:, n_intercepts:]
+
+    def reduced(self, beta: Array, missing: Array) -> tuple[Array, Array]:
+        """This task's part of the equations of the weights."""
+        F = self.columns[:, self.k :]
+        A, right = F.T @ self.solved[:, self.k :], F.T @ beta
+        if self.k:
+            A = A - self.edge.T @ np.linalg.solve(self.corner, self.edge)
+            short = self.columns[:, : self.k].T @ beta - missing
+            right = right - self.edge.T @ np.linalg.solve(self.corner, short)
+        return A, right
+
+    def complete(self, beta: Array, inner: Array, missing: Array, d_mu: Array) -> tuple[Array, Array, Array]:
+        """β, e and b from the change of the weights."""
+        if d_mu.size:
+            beta, inner = beta - self.solved[:, self.k :] @ d_mu, inner - self.inner[:, self.k :] @ d_mu
+        b = np.zeros(self.d)
+        if self.k:
+            b = np.linalg.solve(self.corner, self.columns[:, : self.k].T @ beta - missing)
+            beta, inner = beta - self.solved[:, : self.k] @ b, inner - self.inner[:, : self.k] @ b
+        return beta, inner, b
+
+
+def _cholesky(matrix: Array) -> Any:
+    """A Cholesky factor; a growing ridge makes definite what rounding left indefinite."""
+    ridge, size = 0.0, float(np.abs(np.diagonal(matrix)).mean())
+    for _ in range(8):
+        lifted = matrix if ridge == 0.0 else matrix + ridge * size * np.eye(len(matrix))
+        try:
+            return cho_factor(lifted, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            ridge = max(100.0 * ridge, 1e-16)
+    raise np.linalg.LinAlgError("the matrix has no Cholesky factor.")
+
+
+def _bordered(A: Array, c: Array, right: Array, rest: float) -> tuple[Array, float]:
+    """x and λ with Ax + cλ = right and c'x = rest, A positive definite."""
+    unit = 1.0 / np.sqrt(np.diagonal(A))
+    factor = _cholesky(A * unit[:, None] * unit)
+    both = unit[:, None] * cho_solve(factor, unit[:, None] * np.column_stack([right, c]), check_finite=False)
+    multiplier = (float(c @ both[:, 0]) - rest) / float(c @ both[:, 1])
+    return both[:, 0] - multiplier * both[:, 1], multiplier
+
+
+def _reach(x: Array, dx: Array) -> float:
+    """How far x + length · dx stays positive, at most 1."""
+    falling = dx < 0.0
+    return min(1.0, _FRACTION * float(np.min(-x[falling] / dx[falling], initial=np.inf)))

@@ -1,0 +1,212 @@
+"""When the weight learner hands its problem to the interior-point method, and what it gets back.
+
+Two reasons, both measured and neither a time:
+
+- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-3 for a kernel of low
+  numerical rank, no dual variables hold the function in double precision. The interior-point method is called
+  at once, and these kernels predict by their factors: by the kernel's values at the pivots.
+- **Work** (:func:`allowed_work`). SMO and the outer loop may read as many numbers as the interior-point
+  method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
+  cheaper of the two.
+
+The problem is not handed over where it is too large for dense factorizations (:func:`is_possible`), for a
+hard margin and for a learned C.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Array
+from ..optim.loop import relative_gap
+from ..optim.weight_sets import LpBall
+from ..stack.sums import WeightedStack
+from ..svm.interior_point import Factor, Found, InteriorPoint, Kernels, class_basis, pivoted_factor
+from ..svm.losses import HardMargin, JointHinge, Loss
+
+_LOST = 1e-3  # share of the function that rounding of dual variables may take
+_MOST_DENSE = 4000  # coordinates of a dense factorization
+_SAMPLE = 200  # rows on which the rank of a kernel is guessed
+_LOW_RANK = 0.75  # of these rows
+_MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
+_STEPS, _ROWS, _PASSES = 0.25, 100.0, 30.0  # what the other method reads, in n³, n² and stacks
+_LEAST_WORK = 2e7  # numbers, read within some hundredths of a second
+_AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
+_FINEST = 1e-8
+_NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
+
+
+# ---------------------------------------------------------------------- when
+def is_possible(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> bool:
+    """Whether the interior-point method knows the loss and its matrices are not too large."""
+    if stack.identity is not None or stack.on_disk or isinstance(losses[0], HardMargin):
+        return False
+    return stack.n * _numbers_per_sample(losses) <= _MOST_DENSE
+
+
+def _numbers_per_sample(losses: Sequence[Loss | JointHinge]) -> int:
+    return losses[0].n_classes - 1 if isinstance(losses[0], JointHinge) else 1
+
+
+def allowed_work(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> float:
+    """How many numbers may be read before the problem is handed over."""
+    n = float(stack.n) * _numbers_per_sample(losses)
+    return (
+        len(losses) * _STEPS * n**3
+        + _PASSES * stack.n_stored * float(stack.n) ** 2
+        + _ROWS * n * n
+        + _LEAST_WORK
+    )
+
+
+def beyond_precision(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> dict[int, Factor]:
+    """Factors of the kernels of low rank that dual variables cannot hold; none where all can."""
+    largest = max(_largest_dual(loss) for loss in losses)
+    sizes = largest * stack.mean_diagonals * stack.n * np.finfo(float).eps
+    if not np.isfinite(sizes).all():
+        return {}
+    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1)
+
+
+def _largest_dual(loss: Loss | JointHinge) -> float:
+    """C, also of the losses whose dual variables have no bound."""
+    if isinstance(loss, JointHinge):
+        return float(loss.upper.max())
+    if loss.total:
+        return 0.0  # the sum of the dual variables is 1: nothing cancels
+    bound, shift = float(max(loss.upper.max(), -loss.lower.min())), float(loss.shift.max())
+    return bound if np.isfinite(bound) else 1.0 / shift
+
+
+def _low_rank_factors(stack: WeightedStack, kernels: Array, most: int) -> dict[int, Factor]:
+    """The factors of those of the kernels that have one of rank ``most`` at most."""
+    rows = np.unique(np.linspace(0, stack.n - 1, min(stack.n, _SAMPLE)).astype(int))
+    factors = {}
+    for m in kernels:
+        K = stack.Ks[m]
+        if stack.n > 2 * _SAMPLE and most < stack.n - 1:
+            guess = pivoted_factor(np.asarray(K[np.ix_(rows, rows)], float))
+            if guess.pivots.size > _LOW_RANK * rows.size:
+                continue
+        factor = pivoted_factor(K)
+        if factor.pivots.size <= most and _matches(K, factor):
+            factors[int(m)] = factor
+    return factors
+
+
+def _matches(K: Array, factor: Factor) -> bool:
+    """Whether the factor is that of K, which need not be positive semidefinite."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(K), 3))
+    missed = np.abs(K @ signs - factor.L @ (factor.L.T @ signs)).max()
+    return bool(missed <= _MATCH * np.sqrt(len(K)) * float(np.diagonal(K).max()))
+
+
+# ---------------------------------------------------------------------- what
+class FactorPart(NamedTuple):
+    """A kernel that predicts by a factor: K[:, pivots] root⁻¹ coef', root upper triangular."""
+
+    pivots: Array  # (r,)
+    root: Array  # (r, r)
+    coef: Array  # (n_outputs, r)
+
+
+class Handed(NamedTuple):
+    """A solution in the units of the stack."""
+
+    mu: Array  # (n_kernels,)
+    duals: Array  # (n_outputs, n)
+    factors: dict[int, FactorPart]  # of the kernels that dual variables do not hold
+    intercepts: Array
+    dual: float
+    upper: float
+    lower: float
+    gap: float
+
+
+def solve(
+    stack: WeightedStack,
+    losses: Sequence[Loss | JointHinge],
+    weight_set: LpBall,
+    factors: dict[int, Factor],
+    tol: float,
+    least_size: float,
+    note: Callable[[float, float, Array], bool],
+) -> Handed:
+    """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
+    others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
+    factors = factors | _low_rank_factors(stack, others, stack.n // 4)
+    kernels = Kernels(stack.Ks, stack.scales, factors)
+    method = InteriorPoint(kernels, losses, weight_set, stack.floor, least_size)
+    aim = min(tol, max(_AIM * tol, _FINEST))
+    found = method.run(aim, lambda best: note(best.upper, best.lower, best.mu))
+    best: Handed | None = None
+    for handed in _forms(method, found):
+        if best is None or handed.gap < best.gap:
+            best = handed
+        if handed.gap <= tol:
+            break
+    assert best is not None
+    return best
+
+
+def _forms(method: InteriorPoint, found: Found) -> Iterator[Handed]:
+    """The solution in forms from the simplest on: the last is the most precise."""
+    clear = _cleared(method, found)
+    for solution in (clear, found):
+        yield _handed(method, solution, by_duals=True)
+        if method.kernels.low.size:
+            yield _handed(method, solution, by_duals=False)
+
+
+def _cleared(method: InteriorPoint, found: Found) -> Found:
+    """The same with small weights and dual variables at 0, and dual variables near their bounds at them."""
+    mu = found.mu
+    if method.weights.learns:
+        mu = np.where(mu < _NO_WEIGHT * mu.max(), 0.0, mu)
+        mu = mu / max(float(np.linalg.norm(mu, method.weights.p)), 1e-300)
+    betas = []
+    for task, variables, beta in zip(method.tasks, found.variables, found.betas, strict=True):
+        a = None if task.is_free else task.feasible(task.crisp(variables))
+        betas.append(beta if a is None else task.beta_of(a))
+    return found._replace(mu=mu, betas=betas)
+
+
+def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
+    """The function as it will predict, by duals and weights alone or not, with its own bounds."""
+    kernels, weights = method.kernels, method.weights
+    omega = weights.floor + found.mu
+    dense = np.arange(kernels.n_kernels) if by_duals else kernels.dense
+    q, risk, norm2, plane = np.zeros(kernels.n_kernels), 0.0, 0.0, 0.0
+    duals, intercepts = [], []
+    coefs: dict[int, list[Array]] = {} if by_duals else {int(m): [] for m in kernels.low}
+    for task, beta, xi, b in zip(method.tasks, found.betas, found.xis, found.intercepts, strict=True):
+        basis = np.ones((1, 1)) if task.d == 1 else class_basis(task.d + 1)
+        own = kernels.forms(beta)
+        scores = np.zeros_like(beta)
+        for m in dense[omega[dense] > 0.0]:
+            scores += omega[m] * kernels.scales[m] * (kernels.Ks[m] @ beta)
+            norm2 += omega[m] * own[m]
+        for m, T in zip(kernels.low, kernels.T, strict=True) if coefs else ():
+            inner = T.T @ xi
+            v = np.sqrt(kernels.scales[m]) * omega[m] * inner
+            scores += kernels.factors[int(m)].L @ v
+            norm2 += omega[m] * float(np.vdot(inner, inner))
+            coefs[int(m)].append(basis @ v.T)
+        value, b = task.risk(scores, b)
+        risk += value
+        plane += task.linear(beta) - 0.5 * float(task.shift @ (beta**2).sum(axis=1))
+        q += own
+        duals.append(task.outputs(beta))
+        intercepts.append(basis @ b)
+    upper, lower = risk + 0.5 * norm2, plane - 0.5 * weights.support(q)
+    factors = {
+        m: FactorPart(kernels.factors[m].pivots, kernels.factors[m].root, np.concatenate(coef))
+        for m, coef in coefs.items()
+        if omega[m] > 0.0
+    }
+    gap = relative_gap(upper, lower, method.least_size)
+    return Handed(
+        found.mu, np.concatenate(duals), factors, np.concatenate(intercepts),
+        plane - 0.5 * float(omega @ q), upper, lower, gap,
+    )  # fmt: skip

@@ -1,21 +1,24 @@
 """What once came up as an exception of another library, or as a silent NaN: it is refused in plain words."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, combine_kernels, stack_kernels
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, combine_kernels, compare, stack_kernels
 from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.boosting import ColumnBoostingRegressor
+from multikernel.datasets import piecewise_curve
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison
 from multikernel.io.tables import fit_plan, plan_fit, predict_table
-from multikernel.kernels import Chi2, Gaussian, Linear, Power, Product, Scaled, Sum, as_transforms
+from multikernel.kernels import Chain, Chi2, Gaussian, Linear, Power, Product, Scaled, Sum, as_transforms
 from multikernel.mkl import CostPath, WeightPath
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.views import MultiTable, View
+from multikernel.views import MultiTable, View, distinct_views
 from multikernel.viz import rules
 from tests.refusals import refused
 
@@ -36,6 +39,11 @@ test_refusals = refused(
     (lambda: Power(3, 2), TypeError, "Power is made of kernels"),
     (lambda: Scaled(pd.DataFrame(), 2.0), TypeError, "Scaled is made of kernels"),
     (lambda: as_transforms(scipy.sparse.csr_matrix(np.eye(3))), TypeError, "transforms must be transforms"),
+    (lambda: Chain(["a", 1]), "transforms must be one of"),
+    (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
+    (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),
+    (lambda: MKLClassifier().fit(X, Y, sample_weight=LARGE[:, 0]), "sample_weight must hold numbers"),
+    (lambda: compare({"a": Gaussian(), "b": MKLClassifier()}, X, Y), TypeError, "must be an object with fit"),
     (lambda: View("line", Linear(), transforms=np.eye(2)), TypeError, "transforms must be transforms"),
     (lambda: Linear()(7), TypeError, "X must be a table or a list of rows; got int"),
     (lambda: MultiTable(memoryview(np.eye(3))), TypeError, "tables must be a dict or a list of tables"),

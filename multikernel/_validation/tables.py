@@ -359,8 +359,9 @@ def check_values(values: Any, label: str = "y", *, at_least: float | None = None
     except (TypeError, ValueError) as error:
         raise ValueError(f"{label} must hold numbers ({error}).") from error
     if not all_finite(numbers):
-        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
-        what = "NaN" if np.isnan(numbers[row]).any() else "infinity"
+        rows = np.atleast_1d(numbers)
+        row = int(np.argwhere(~np.isfinite(rows))[0][0])
+        what = "NaN" if np.isnan(rows[row]).any() else "infinity"
         raise NotFiniteError(f"{label} holds {what}", row, "but must be finite: leave such rows out.")
     if at_least is not None and numbers.size and numbers.min() < at_least:
         row = int(np.argwhere(numbers < at_least)[0][0])

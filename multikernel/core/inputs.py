@@ -196,7 +196,9 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
     if given.dtype.kind in "fiub" and not given.any():
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
-    return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+    with within_floats("sample_weight"):
+        weights = _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
+    return np.asarray(weights)
 
 
 def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight: Any) -> Array:

@@ -335,7 +335,7 @@ class Chain(Transform):
     transforms: tuple[Transform, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "transforms", tuple(self.transforms))
+        object.__setattr__(self, "transforms", as_transforms(self.transforms))
 
     @property
     def needs_diagonal(self) -> bool:  # type: ignore[override]

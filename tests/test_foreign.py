@@ -18,7 +18,7 @@ from multikernel.kernels import Chain, Chi2, Gaussian, Linear, Power, Product, S
 from multikernel.mkl import CostPath, WeightPath
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.views import MultiTable, View, distinct_views
+from multikernel.views import MultiTable, View, distinct_views, per_feature
 from multikernel.viz import rules
 from tests.refusals import refused
 
@@ -39,6 +39,7 @@ test_refusals = refused(
     (lambda: Power(3, 2), TypeError, "Power is made of kernels"),
     (lambda: Scaled(pd.DataFrame(), 2.0), TypeError, "Scaled is made of kernels"),
     (lambda: as_transforms(scipy.sparse.csr_matrix(np.eye(3))), TypeError, "transforms must be transforms"),
+    (lambda: per_feature(2**64 - 1), "features must be at most"),
     (lambda: Chain(["a", 1]), "transforms must be one of"),
     (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
     (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),

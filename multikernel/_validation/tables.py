@@ -72,12 +72,18 @@ def within_floats(name: str) -> Iterator[None]:
 
 def check_positive_integer(name: str, value: Any) -> int:
     """Return `value` as an int of at least 1."""
-    return _check_integer(f"{name} must be a positive integer", value, 1)
+    return _check_countable(name, _check_integer(f"{name} must be a positive integer", value, 1))
 
 
 def check_count(name: str, value: Any) -> int:
     """Return `value` as an int of at least 0."""
-    return _check_integer(f"{name} must be a whole number of at least 0", value, 0)
+    return _check_countable(name, _check_integer(f"{name} must be a whole number of at least 0", value, 0))
+
+
+def _check_countable(name: str, value: int) -> int:
+    if value > sys.maxsize:
+        raise ValueError(f"{name} must be at most {sys.maxsize}; got a larger integer.")
+    return value
 
 
 def check_seed(name: str, value: Any) -> int:

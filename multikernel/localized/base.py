@@ -44,7 +44,6 @@ from .solver.machines import BinaryMachines, JointMachines, Machines
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
-_MOST_STARTS = 10_000
 
 
 # ------------------------------------------------------------------ descents over gates or projections
@@ -52,8 +51,7 @@ def check_descent(model: Any) -> None:
     """The parameters that gates and projections have in common."""
     check_choice("gating", model.gating, tuple(GATES))
     check_choice("solver", model.solver, OPTIMIZERS)
-    if check_positive_integer("n_init", model.n_init) > _MOST_STARTS:
-        raise ValueError(f"n_init must be at most {_MOST_STARTS}; got {model.n_init}.")
+    check_positive_integer("n_init", model.n_init)
     check_positive_integer("patience", model.patience)
     check_number("gating_reg", model.gating_reg, at_least=0.0)
     model._check_numerics()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import is_regressor
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, combine_kernels, compare, stack_kernels
 from multikernel.bayesian import BayesianMKLClassifier
@@ -14,12 +15,24 @@ from multikernel.datasets import piecewise_curve
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison
 from multikernel.io.tables import fit_plan, plan_fit, predict_table
-from multikernel.kernels import Chain, Chi2, Gaussian, Linear, Power, Product, Scaled, Sum, as_transforms
+from multikernel.kernels import (
+    Chain,
+    Chi2,
+    Gaussian,
+    Linear,
+    Power,
+    Product,
+    Scaled,
+    Sum,
+    as_transforms,
+    unit_diagonal,
+)
 from multikernel.mkl import CostPath, WeightPath
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
 from multikernel.views import MultiTable, View, distinct_views, per_feature
 from multikernel.viz import rules
+from tests.public import public_estimators
 from tests.refusals import refused
 
 RNG = np.random.default_rng(0)
@@ -79,7 +92,9 @@ def test_memoryviews_given_for_lists_of_kernels():
 # --- NaN in Gram matrices, at every entry point that takes them ---------------------------------------------
 
 LEARNERS = sorted({m.learner for m in list_methods() if m.learner}, key=lambda kind: kind.__name__)
-STACK = stack_kernels([X @ X.T + np.eye(16), np.exp(-np.square(X[:, None] - X[None]).sum(axis=2))])
+STACK = stack_kernels(
+    [unit_diagonal(X @ X.T + np.eye(16)), np.exp(-np.square(X[:, None] - X[None]).sum(axis=2))]
+)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -99,3 +114,31 @@ def test_combine_kernels_refuses_what_is_not_finite():
     spoiled[1, 2, 0] = np.nan
     with pytest.raises(ValueError, match=r"kernel 0 holds NaN at \(1, 2\)"):
         combine_kernels(spoiled, [1.0, 1.0])
+
+
+PRECOMPUTED = [
+    kind
+    for kind in public_estimators()
+    if "kernels" in kind().get_params() and not kind.__name__.startswith("Proj")
+]
+ONE_KERNEL = ("ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier")
+OUTPUTS = ("predict", "decision_function", "predict_proba", "transform", "contributions", "score_samples")
+
+
+@pytest.mark.parametrize("kind", PRECOMPUTED, ids=lambda kind: kind.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_predictions_from_gram_matrices_with_nan_are_refused(kind):
+    """Every entry point that takes new Gram matrices; those without weight need not be looked at."""
+    model = kind("precomputed")
+    model.set_params(**{name: value for name, value in {"max_iter": 3}.items() if name in model.get_params()})
+    y = X[:, 0] if is_regressor(model) else Y
+    one = kind.__name__ in ONE_KERNEL
+    stack = STACK[:, :, :1] if one else STACK
+    model.fit(stack[:, :, 0] if one else stack, y)
+    spoiled = stack[:4].copy()
+    spoiled[...] = np.nan
+    asked = [name for name in OUTPUTS if hasattr(model, name)]
+    assert asked
+    for name in asked:
+        with pytest.raises(ValueError, match=r"finite|NaN"):
+            getattr(model, name)(spoiled[:, :, 0] if one else spoiled)

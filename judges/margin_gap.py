@@ -31,18 +31,20 @@ which is checked, the part of the function is L v, its norm ‖v‖², and q_m =
 digits in its last columns, the judge also moves the duals a little to where L'β agrees with the function,
 and takes the better lower bound: every feasible dual gives one.
 
-What a model says of itself is not looked at. Only NumPy is used here.
+What a model says of itself is not looked at. Only NumPy and SciPy are used here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
 
 FloatArray = NDArray[np.float64]
 
@@ -76,12 +78,15 @@ class Verdict:
         (upper − lower) / |upper|.
     gap_as_given : float
         The same by the duals as they are, without those that the judge has moved.
+    scores : array (n, n_machines)
+        Of all machines, with intercepts, by coefficients and kernels.
     """
 
     upper: float
     lower: float
     gap: float
     gap_as_given: float
+    scores: FloatArray
 
 
 # ---------------------------------------------------------------------- losses
@@ -346,10 +351,13 @@ class Parts(NamedTuple):
 
 
 class OwnFactor(NamedTuple):
-    """A kernel that predicts by a factor in some machines: L = K[:, pivots] root^-1, scores L coef."""
+    """A kernel that predicts by a factor in some machines: L = K[:, pivots] root^-1, scores L coef.
+
+    Without root, L are the kernel's explicit features.
+    """
 
     pivots: NDArray[np.int64]
-    root: FloatArray  # (rank, rank)
+    root: FloatArray | None  # (rank, rank)
     coef: FloatArray  # (n_machines, rank), 0 of machines without it
     machines: NDArray[np.bool_]  # (n_machines,), which have it
 
@@ -358,13 +366,13 @@ def own_factors(model: Any, n_machines: int) -> dict[int, OwnFactor]:
     """The factors of a model by the number of their kernel; all machines of a kernel must have the same."""
     found: dict[int, OwnFactor] = {}
     for given in getattr(model, "kernel_factors_", ()):
-        pivots, root = np.asarray(model.support_)[given.support], np.asarray(given.root, dtype=float)
-        _require_finite(root, given.coef)
+        pivots, root = np.asarray(model.support_)[given.support], given.root
+        _require_finite(given.coef)
         known = found.get(given.kernel)
         if known is None:
-            rank = pivots.size
+            rank = given.coef.shape[1]
             known = OwnFactor(pivots, root, np.zeros((n_machines, rank)), np.zeros(n_machines, dtype=bool))
-        elif not (np.array_equal(known.pivots, pivots) and np.array_equal(known.root, root)):
+        elif not (np.array_equal(known.pivots, pivots) and _same(known.root, root)):
             raise NotCertifiedError(f"the machines must have the same factor of kernel {given.kernel}.")
         known.coef[given.machines] = given.coef
         known.machines[given.machines] = True
@@ -372,9 +380,39 @@ def own_factors(model: Any, n_machines: int) -> dict[int, OwnFactor]:
     return found
 
 
-def _features(K: FloatArray, own: OwnFactor, m: int) -> FloatArray:
+def _same(one: FloatArray | None, other: FloatArray | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def monomials(X: FloatArray, degree: int, *, gamma: float = 1.0, coef0: float = 1.0) -> FloatArray:
+    """Explicit features of (gamma x·z + coef0)^degree: products of degree variables, one of them constant.
+
+    Of each multiset of variables once, in lexicographic order, times the root of the number of its orders.
+    """
+    table = np.sqrt(gamma) * X
+    if coef0 > 0.0:
+        table = np.hstack([table, np.full((len(X), 1), np.sqrt(coef0))])
+    columns = []
+    for chosen in combinations_with_replacement(range(table.shape[1]), degree):
+        orders = len(set(permutations(chosen)))
+        columns.append(np.sqrt(orders) * np.prod(table[:, list(chosen)], axis=1))
+    return np.array(columns).T
+
+
+def _pivot_features(K: FloatArray, pivots: NDArray[np.int64], root: FloatArray) -> FloatArray:
+    """K[:, pivots] root^-1."""
+    values = K[:, pivots].T
+    return np.asarray(solve_triangular(root, values, trans="T", lower=False).T if pivots.size else values.T)
+
+
+def _features(K: FloatArray, own: OwnFactor, m: int, explicit: FloatArray | None) -> FloatArray:
     """L of a kernel, checked against the kernel itself."""
-    L = np.asarray(np.linalg.solve(own.root.T, K[:, own.pivots].T).T, dtype=float)
+    if own.root is None:
+        if explicit is None:
+            raise NotCertifiedError(f"kernel {m} predicts by explicit features, and the judge has none.")
+        L = explicit
+    else:
+        L = _pivot_features(K, own.pivots, own.root)
     error = float(np.abs(L @ L.T - K).max())
     if not error <= FACTOR_TOL * float(np.diag(K).max()):
         raise NotCertifiedError(
@@ -385,7 +423,11 @@ def _features(K: FloatArray, own: OwnFactor, m: int) -> FloatArray:
 
 
 def evaluate(
-    kernels: Iterable[FloatArray], duals: FloatArray, weights: FloatArray, own: dict[int, OwnFactor]
+    kernels: Iterable[FloatArray],
+    duals: FloatArray,
+    weights: FloatArray,
+    own: dict[int, OwnFactor],
+    explicit: Callable[[int], FloatArray | None] | None = None,
 ) -> Parts:
     """Forms, norms and scores of machines with duals (n_machines, n) and weights (n_machines, n_kernels).
 
@@ -405,7 +447,8 @@ def evaluate(
         diagonals[m] = np.diag(K).mean()
         L, by_duals = None, np.ones(n_machines, dtype=bool)
         if m in own:
-            L, by_duals = _features(K, own[m], m), ~own[m].machines
+            L = _features(K, own[m], m, None if explicit is None else explicit(m))
+            by_duals = ~own[m].machines
             sizes = (own[m].coef ** 2).sum(axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):
                 norms[:, m] = np.where(sizes > 0.0, sizes / np.maximum(weights[:, m], 0.0), 0.0)
@@ -567,7 +610,8 @@ def judge_machines(
     upper = 0.5 * float(parts.norms.sum()) + max(loss.risk(scores, intercepts) for scores in every)
     size = max(abs(upper), least_size, 1e-300)
     gaps = [(upper - bound) / size for bound in (lower, bounds[0])]
-    return Verdict(upper, lower, *(gap if np.isfinite(gap) else np.inf for gap in gaps))
+    gap, as_given = (gap if np.isfinite(gap) else np.inf for gap in gaps)
+    return Verdict(upper, lower, gap, as_given, every[0].T)
 
 
 # ---------------------------------------------------------------------- fitted estimators
@@ -599,6 +643,7 @@ def judge_model(
     *,
     predicted: ArrayLike | None = None,
     n_distinct: int | None = None,
+    explicit: Callable[[int], FloatArray | None] | None = None,
 ) -> Verdict:
     """Judge a fitted estimator without costs and weights of samples.
 
@@ -614,6 +659,9 @@ def judge_model(
     n_distinct : int, optional
         The number of distinct samples; the gap of a one-class machine is relative to at least a thousandth of
         tr(K)/(2n²), n this number and K the smallest kernel.
+
+    explicit : function, optional
+        The explicit features (n, rank) of a kernel by its number, made without the model.
 
     Returns
     -------
@@ -637,7 +685,7 @@ def judge_model(
     _require_finite(duals, weights, intercepts)
     own = own_factors(model, len(duals))
     duals = loss.feasible(duals)
-    parts = evaluate(_chained(first, kernels), duals, weights, own)
+    parts = evaluate(_chained(first, kernels), duals, weights, own, explicit)
     answers = [(duals, parts.forms)]
     moved = polished(loss, duals, weights, parts, own) if own else None
     if moved is not None:
@@ -663,7 +711,8 @@ def judge_model(
         )
         for rows in _groups(model, loss)
     ]
-    return max(verdicts, key=lambda verdict: abs(verdict.gap))
+    worst = max(verdicts, key=lambda verdict: abs(verdict.gap))
+    return replace(worst, scores=(parts.scores + intercepts[:, None]).T)
 
 
 def _chained(first: FloatArray, rest: Iterable[FloatArray]) -> Iterable[FloatArray]:

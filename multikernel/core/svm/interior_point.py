@@ -54,11 +54,11 @@ _CRISP = 1e-6  # relative: duals as near to a bound as this are at it
 
 # ---------------------------------------------------------------------- factors
 class Factor(NamedTuple):
-    """K ≈ LL' with L = K[:, pivots] root⁻¹, root upper triangular."""
+    """K ≈ LL' with L = K[:, pivots] root⁻¹, root upper triangular; or L itself, the kernel's features."""
 
     L: Array  # (n, r)
-    pivots: Array  # (r,)
-    root: Array  # (r, r)
+    pivots: Array | None = None  # (r,)
+    root: Array | None = None  # (r, r)
 
 
 def features(values: Array, root: Array) -> Array:

@@ -4,7 +4,8 @@ Two reasons, both measured and neither a time:
 
 - **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-3 for a kernel of low
   numerical rank, no dual variables hold the function in double precision. The interior-point method is called
-  at once, and these kernels predict by their factors: by the kernel's values at the pivots.
+  at once, and these kernels predict by their factors: by explicit features where the kernel has some, which
+  are far more precise than its values, else by its values at the pivots.
 - **Work** (:func:`allowed_work`). SMO and the outer loop may read as many numbers as the interior-point
   method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
   cheaper of the two.
@@ -24,6 +25,9 @@ from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
 from ..svm.interior_point import Factor, Found, InteriorPoint, Kernels, class_basis, pivoted_factor
 from ..svm.losses import HardMargin, JointHinge, Loss
+
+# The explicit features (n, r) of a kernel by its number; None where it has none.
+Exact = Callable[[int], Array | None]
 
 _LOST = 1e-3  # share of the function that rounding of dual variables may take
 _MOST_DENSE = 4000  # coordinates of a dense factorization
@@ -60,13 +64,15 @@ def allowed_work(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> f
     )
 
 
-def beyond_precision(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> dict[int, Factor]:
+def beyond_precision(
+    stack: WeightedStack, losses: Sequence[Loss | JointHinge], exact: Exact | None = None
+) -> dict[int, Factor]:
     """Factors of the kernels of low rank that dual variables cannot hold; none where all can."""
     largest = max(_largest_dual(loss) for loss in losses)
     sizes = largest * stack.mean_diagonals * stack.n * np.finfo(float).eps
     if not np.isfinite(sizes).all():
         return {}
-    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1)
+    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1, exact)
 
 
 def _largest_dual(loss: Loss | JointHinge) -> float:
@@ -81,18 +87,24 @@ def _largest_dual(loss: Loss | JointHinge) -> float:
     return 1.0 / shift if shift > 0.0 else np.inf
 
 
-def _low_rank_factors(stack: WeightedStack, kernels: Array, most: int) -> dict[int, Factor]:
-    """The factors of those of the kernels that have one of rank ``most`` at most."""
+def _low_rank_factors(
+    stack: WeightedStack, kernels: Array, most: int, exact: Exact | None
+) -> dict[int, Factor]:
+    """The factors of those of the kernels that have one of rank ``most`` at most, or explicit features."""
     rows = np.unique(np.linspace(0, stack.n - 1, min(stack.n, _SAMPLE)).astype(int))
     factors = {}
     for m in kernels:
         K = stack.Ks[m]
+        Z = None if exact is None else exact(int(m))
+        if Z is not None:
+            factors[int(m)] = Factor(Z)
+            continue
         if stack.n > 2 * _SAMPLE and most < stack.n - 1:
             guess = pivoted_factor(np.asarray(K[np.ix_(rows, rows)], float))
-            if guess.pivots.size > _LOW_RANK * rows.size:
+            if guess.L.shape[1] > _LOW_RANK * rows.size:
                 continue
         factor = pivoted_factor(K)
-        if factor.pivots.size <= most and _matches(K, factor):
+        if factor.L.shape[1] <= most and _matches(K, factor):
             factors[int(m)] = factor
     return factors
 
@@ -106,10 +118,10 @@ def _matches(K: Array, factor: Factor) -> bool:
 
 # ---------------------------------------------------------------------- what
 class FactorPart(NamedTuple):
-    """A kernel that predicts by a factor: K[:, pivots] root⁻¹ coef', root upper triangular."""
+    """A kernel that predicts by a factor: K[:, pivots] root⁻¹ coef', or by its explicit features."""
 
-    pivots: Array  # (r,)
-    root: Array  # (r, r)
+    pivots: Array | None  # (r,), None of explicit features
+    root: Array | None  # (r, r), upper triangular
     coef: Array  # (n_outputs, r)
 
 
@@ -134,10 +146,11 @@ def solve(
     tol: float,
     least_size: float,
     note: Callable[[float, float, Array], bool],
+    exact: Exact | None = None,
 ) -> Handed:
     """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
     others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
-    factors = factors | _low_rank_factors(stack, others, stack.n // 4)
+    factors = factors | _low_rank_factors(stack, others, stack.n // 4, exact)
     kernels = Kernels(stack.Ks, stack.scales, factors)
     method = InteriorPoint(kernels, losses, weight_set, stack.floor, least_size)
     aim = min(tol, max(_AIM * tol, _FINEST))

@@ -13,7 +13,7 @@ from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.boosting import ColumnBoostingRegressor
 from multikernel.datasets import piecewise_curve
 from multikernel.doctor import Diagnosis
-from multikernel.inspection import Comparison
+from multikernel.inspection import Comparison, learned_kernel
 from multikernel.io.tables import fit_plan, plan_fit, predict_table
 from multikernel.kernels import (
     Chain,
@@ -30,8 +30,9 @@ from multikernel.kernels import (
 from multikernel.mkl import CostPath, WeightPath
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
+from multikernel.rules import ElasticNetMKL
 from multikernel.views import MultiTable, View, distinct_views, per_feature
-from multikernel.viz import rules
+from multikernel.viz import convergence, cost, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -53,6 +54,10 @@ test_refusals = refused(
     (lambda: Scaled(pd.DataFrame(), 2.0), TypeError, "Scaled is made of kernels"),
     (lambda: as_transforms(scipy.sparse.csr_matrix(np.eye(3))), TypeError, "transforms must be transforms"),
     (lambda: per_feature(2**64 - 1), "features must be at most"),
+    (lambda: learned_kernel(Gaussian(), X), TypeError, "model must be a fitted estimator"),
+    (lambda: cost(pd.DataFrame({"a": [1.0]})), TypeError, "this picture is of multikernel.mkl.cost_path"),
+    (lambda: ElasticNetMKL().fit(STACK, HUGE), "y must hold numbers"),
+    (lambda: convergence({}), "must have the history"),
     (lambda: Chain(["a", 1]), "transforms must be one of"),
     (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
     (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),

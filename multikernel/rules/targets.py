@@ -148,14 +148,14 @@ def _guess(y: Any, allowed: Sequence[str]) -> str:
 def _numbers(y: Any) -> Array:
     """Finite numbers (n,) or (n, n_outputs)."""
     try:
-        numbers = np.asarray(y, dtype=np.float64)
+        with within_floats("y"):
+            numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
             "that knows classes."
         ) from error
-    with within_floats("y"):
-        return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
+    return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
 
 
 def _require_length(y: Array, n: int, what: str) -> None:

@@ -28,7 +28,7 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
         Of ``multikernel.mkl.cost_path``, or its ``table``.
     """
     table = getattr(path, "table", path)
-    if not isinstance(table, pd.DataFrame):
+    if not isinstance(table, pd.DataFrame) or "cost_share" not in table:
         raise TypeError(f"this picture is of multikernel.mkl.cost_path(...); got {type(path).__name__}.")
     ax = axes_for(ax)
     shares, scores = 100.0 * table["cost_share"], table["score"]

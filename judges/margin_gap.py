@@ -353,11 +353,12 @@ class Parts(NamedTuple):
 class OwnFactor(NamedTuple):
     """A kernel that predicts by a factor in some machines: L = K[:, pivots] root^-1, scores L coef.
 
-    Without root, L are the kernel's explicit features.
+    Without root, L are the kernel's explicit features times a basis (n_features, rank).
     """
 
     pivots: NDArray[np.int64]
     root: FloatArray | None  # (rank, rank)
+    basis: FloatArray | None
     coef: FloatArray  # (n_machines, rank), 0 of machines without it
     machines: NDArray[np.bool_]  # (n_machines,), which have it
 
@@ -366,13 +367,16 @@ def own_factors(model: Any, n_machines: int) -> dict[int, OwnFactor]:
     """The factors of a model by the number of their kernel; all machines of a kernel must have the same."""
     found: dict[int, OwnFactor] = {}
     for given in getattr(model, "kernel_factors_", ()):
-        pivots, root = np.asarray(model.support_)[given.support], given.root
+        pivots, root, basis = np.asarray(model.support_)[given.support], given.root, given.basis
         _require_finite(given.coef)
         known = found.get(given.kernel)
         if known is None:
             rank = given.coef.shape[1]
-            known = OwnFactor(pivots, root, np.zeros((n_machines, rank)), np.zeros(n_machines, dtype=bool))
-        elif not (np.array_equal(known.pivots, pivots) and _same(known.root, root)):
+            nothing, none = np.zeros((n_machines, rank)), np.zeros(n_machines, dtype=bool)
+            known = OwnFactor(pivots, root, basis, nothing, none)
+        elif not (
+            np.array_equal(known.pivots, pivots) and _same(known.root, root) and _same(known.basis, basis)
+        ):
             raise NotCertifiedError(f"the machines must have the same factor of kernel {given.kernel}.")
         known.coef[given.machines] = given.coef
         known.machines[given.machines] = True
@@ -408,9 +412,9 @@ def _pivot_features(K: FloatArray, pivots: NDArray[np.int64], root: FloatArray) 
 def _features(K: FloatArray, own: OwnFactor, m: int, explicit: FloatArray | None) -> FloatArray:
     """L of a kernel, checked against the kernel itself."""
     if own.root is None:
-        if explicit is None:
+        if explicit is None or own.basis is None:
             raise NotCertifiedError(f"kernel {m} predicts by explicit features, and the judge has none.")
-        L = explicit
+        L = explicit @ own.basis
     else:
         L = _pivot_features(K, own.pivots, own.root)
     error = float(np.abs(L @ L.T - K).max())

@@ -148,7 +148,7 @@ def with_factors(model, own=(0, 1)):
         root = np.linalg.cholesky(K[np.ix_(pivots, pivots)]).T
         L = np.linalg.solve(root.T, K[:, pivots].T).T
         coef = model.machine_weights_[:, m, None] * (duals @ L)
-        model.kernel_factors_.append(KernelFactor(m, np.arange(len(duals)), pivots, root, coef))
+        model.kernel_factors_.append(KernelFactor(m, np.arange(len(duals)), pivots, root, None, coef))
     return model
 
 
@@ -208,7 +208,7 @@ def test_a_kernel_of_low_rank_without_weight_is_factored_by_the_judge():
     y = np.where(signal > 0.0, 1.0, -1.0)
     huge = np.linspace(1e6, 2e6, N)  # β'K_mβ of duals that are orthogonal to it cancels
     duals = y - huge * (huge @ y) / (huge @ huge)
-    other = margin_gap.OwnFactor(np.zeros(0, int), np.zeros((0, 0)), np.zeros((1, 0)), np.ones(1, bool))
+    other = margin_gap.OwnFactor(np.zeros(0, int), np.zeros((0, 0)), None, np.zeros((1, 0)), np.ones(1, bool))
     parts = margin_gap.evaluate(
         [np.outer(huge, huge), np.zeros((N, N))], duals[None], np.zeros((1, 2)), {1: other}
     )

@@ -451,11 +451,11 @@ class Solved:
         machines = first + np.arange(len(self.names))
         found = []
         for m, part in self.result.factors.items():
-            if part.pivots is None or part.root is None:
-                found.append(KernelFactor(m, machines, np.zeros(0, np.intp), None, part.coef))
-            else:
-                root = part.root if self.scales is None else part.root / self.scales[part.pivots]
-                found.append(KernelFactor(m, machines, self.rows[part.pivots], root, part.coef))
+            _, pivots, root, basis = part.factor
+            places = np.zeros(0, np.intp) if pivots is None else self.rows[pivots]
+            if root is not None and self.scales is not None:
+                root = root / self.scales[pivots]
+            found.append(KernelFactor(m, machines, places, root, basis, part.coef))
         return found
 
     def duals(self, n_samples: int) -> Array:

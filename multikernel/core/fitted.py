@@ -77,20 +77,23 @@ class KernelFactor:
     """A kernel that predicts by a factor of low rank, in place of dual coefficients.
 
     For kernels of low rank that are so large that dual coefficients do not hold the function in double
-    precision. The factor is K[:, support] root⁻¹ with upper triangular root, or, with root None, the explicit
-    features of the kernel (:meth:`multikernel.kernels.Kernel.explicit_features`).
+    precision. The factor is Z basis with the explicit features Z of the kernel
+    (:meth:`multikernel.kernels.Kernel.explicit_features`) where it has some, else K[:, support] root⁻¹ with
+    upper triangular root.
     """
 
     kernel: int
     machines: Array  # (n_machines,), the numbers of the machines whose kernel it is
     support: Array  # (r,), places in the support samples; empty with explicit features
     root: Array | None  # (r, r)
+    basis: Array | None  # (n_features, r), orthonormal columns
     coef: Array  # (n_machines, r)
 
     def scores(self, K: Array, explicit: Callable[[], Array]) -> Array:
         """What the kernel adds to the scores of its machines (n, n_machines)."""
-        Z = explicit() if self.root is None else features(K[:, self.support], self.root)
-        return np.asarray(Z @ self.coef.T)
+        if self.root is None:
+            return np.asarray(explicit() @ (self.basis @ self.coef.T))
+        return np.asarray(features(K[:, self.support], self.root) @ self.coef.T)
 
 
 @dataclass(frozen=True)

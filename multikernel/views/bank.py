@@ -438,7 +438,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                 K = spread_into(np.empty((count_rows(table), self._width)), K, have, view.present)
             yield index, K
 
-    def explicit_features(self, index: int, X: Any = None, most: int = 2000) -> np.ndarray | None:
+    def explicit_features(self, index: int, X: Any = None, most: int = 1000) -> np.ndarray | None:
         """Z (n, r) with K = ZZ' of a kernel, of the rows of X or of those of fit; None where it has none."""
         view = self.views_[index]
         rows = view.rows if X is None else view.test_rows(self._test_table(X))

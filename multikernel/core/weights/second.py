@@ -23,7 +23,15 @@ from ..._typing import Array
 from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
-from ..svm.interior_point import Factor, Found, InteriorPoint, Kernels, class_basis, pivoted_factor
+from ..svm.interior_point import (
+    Factor,
+    Found,
+    InteriorPoint,
+    Kernels,
+    class_basis,
+    explicit_factor,
+    pivoted_factor,
+)
 from ..svm.losses import HardMargin, JointHinge, Loss
 
 # The explicit features (n, r) of a kernel by its number; None where it has none.
@@ -97,7 +105,7 @@ def _low_rank_factors(
         K = stack.Ks[m]
         Z = None if exact is None else exact(int(m))
         if Z is not None:
-            factors[int(m)] = Factor(Z)
+            factors[int(m)] = explicit_factor(Z)
             continue
         if stack.n > 2 * _SAMPLE and most < stack.n - 1:
             guess = pivoted_factor(np.asarray(K[np.ix_(rows, rows)], float))
@@ -118,10 +126,9 @@ def _matches(K: Array, factor: Factor) -> bool:
 
 # ---------------------------------------------------------------------- what
 class FactorPart(NamedTuple):
-    """A kernel that predicts by a factor: K[:, pivots] root⁻¹ coef', or by its explicit features."""
+    """A kernel that predicts by a factor, L coef'."""
 
-    pivots: Array | None  # (r,), None of explicit features
-    root: Array | None  # (r, r), upper triangular
+    factor: Factor
     coef: Array  # (n_outputs, r)
 
 
@@ -195,18 +202,17 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
     q, risk, norm2, plane = np.zeros(kernels.n_kernels), 0.0, 0.0, 0.0
     duals, intercepts = [], []
     coefs: dict[int, list[Array]] = {} if by_duals else {int(m): [] for m in kernels.low}
-    for task, beta, xi, b in zip(method.tasks, found.betas, found.xis, found.intercepts, strict=True):
+    for task, beta, inner, b in zip(method.tasks, found.betas, found.inner, found.intercepts, strict=True):
         basis = np.ones((1, 1)) if task.d == 1 else class_basis(task.d + 1)
         own = kernels.forms(beta)
         scores = np.zeros_like(beta)
         for m in dense[omega[dense] > 0.0]:
             scores += omega[m] * kernels.scales[m] * (kernels.Ks[m] @ beta)
             norm2 += omega[m] * own[m]
-        for m, T in zip(kernels.low, kernels.T, strict=True) if coefs else ():
-            inner = T.T @ xi
-            v = np.sqrt(kernels.scales[m]) * omega[m] * inner
+        for m, part in zip(kernels.low, inner, strict=True) if coefs else ():
+            v = np.sqrt(kernels.scales[m]) * omega[m] * part
             scores += kernels.factors[int(m)].L @ v
-            norm2 += omega[m] * float(np.vdot(inner, inner))
+            norm2 += omega[m] * float(np.vdot(part, part))
             coefs[int(m)].append(basis @ v.T)
         value, b = task.risk(scores, b)
         risk += value
@@ -216,9 +222,7 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
         intercepts.append(basis @ b)
     upper, lower = risk + 0.5 * norm2, plane - 0.5 * weights.support(q)
     factors = {
-        m: FactorPart(kernels.factors[m].pivots, kernels.factors[m].root, np.concatenate(coef))
-        for m, coef in coefs.items()
-        if omega[m] > 0.0
+        m: FactorPart(kernels.factors[m], np.concatenate(coef)) for m, coef in coefs.items() if omega[m] > 0.0
     }
     gap = relative_gap(upper, lower, method.least_size)
     return Handed(

@@ -27,12 +27,13 @@ from multikernel.kernels import (
     as_transforms,
     unit_diagonal,
 )
-from multikernel.mkl import CostPath, WeightPath
+from multikernel.kernels.networks import Network
+from multikernel.mkl import CostPath, WeightPath, cost_path
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
 from multikernel.rules import ElasticNetMKL
 from multikernel.views import MultiTable, View, distinct_views, per_feature
-from multikernel.viz import convergence, cost, rules
+from multikernel.viz import convergence, cost, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -58,6 +59,15 @@ test_refusals = refused(
     (lambda: cost(pd.DataFrame({"a": [1.0]})), TypeError, "this picture is of multikernel.mkl.cost_path"),
     (lambda: ElasticNetMKL().fit(STACK, HUGE), "y must hold numbers"),
     (lambda: convergence({}), "must have the history"),
+    (lambda: kernel_matrix(-HUGE), "K must be"),
+    (
+        lambda: cost_path(MKLClassifier(), X, Y, exponents=HUGE),
+        TypeError,
+        "exponents must be a list of numbers",
+    ),
+    (lambda: Network(memoryview(np.eye(4)), ["a"]), "got shape"),
+    (lambda: MKLRegressor(costs=HUGE).fit(X, X[:, 0]), TypeError, "costs must hold one number"),
+    (lambda: piecewise_curve(np.array([1e308])), "between -1e150 and 1e150"),
     (lambda: Chain(["a", 1]), "transforms must be one of"),
     (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
     (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),

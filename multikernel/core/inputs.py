@@ -175,7 +175,8 @@ def check_costs(costs: Any, names: list[str]) -> Array:
             raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
         costs = [costs.get(name, 1.0) for name in names]
     try:
-        values = np.asarray(costs, float)
+        with within_floats("costs"):
+            values = np.asarray(costs, float)
     except (TypeError, ValueError) as error:
         raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
     if values.shape != (len(names),):

@@ -124,6 +124,8 @@ def piecewise_curve(x: Array) -> Array:
     array([-1., -2.])
     """
     x = check_values(x, "x")
+    if np.abs(x).max(initial=0.0) > 1e150:
+        raise ValueError("x must lie between -1e150 and 1e150: squares of it overflow.")
     return np.asarray(np.where(x < 0.0, 0.5 * x, 0.5 * x**2 - 2.0 * x))
 
 

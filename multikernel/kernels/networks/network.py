@@ -430,6 +430,8 @@ def _edge_table(edges: Any) -> np.ndarray:
     requirement = "edges must have two names, or two names and a weight, in each row"
     if scipy.sparse.issparse(edges):
         raise TypeError(f"{requirement}; got a sparse matrix. Use Network.from_adjacency(matrix).")
+    if isinstance(edges, memoryview):
+        edges = np.asarray(edges)
     if is_frame(edges) or isinstance(edges, np.ndarray):
         table = edges.to_numpy(dtype=object) if is_frame(edges) else edges
         if table.ndim != 2 or table.shape[1] not in (2, 3):

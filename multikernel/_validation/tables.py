@@ -362,7 +362,7 @@ def check_values(values: Any, label: str = "y", *, at_least: float | None = None
     try:
         with within_floats(label):
             numbers = np.asarray(values).astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{label} must hold numbers ({error}).") from error
     if not all_finite(numbers):
         rows = np.atleast_1d(numbers)

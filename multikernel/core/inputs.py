@@ -177,7 +177,7 @@ def check_costs(costs: Any, names: list[str]) -> Array:
     try:
         with within_floats("costs"):
             values = np.asarray(costs, float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
     if values.shape != (len(names),):
         raise ValueError(

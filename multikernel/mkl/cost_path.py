@@ -282,7 +282,7 @@ def _check_exponents(exponents: Any) -> list[float]:
     try:
         with within_floats("exponents"):
             values = np.asarray(exponents, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"exponents must be a list of numbers; got {exponents!r}.") from error
     if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values >= 0.0)).all():
         raise ValueError(f"exponents must be a list of finite numbers of at least 0; got {exponents!r}.")

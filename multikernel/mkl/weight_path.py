@@ -222,7 +222,7 @@ def _check_points(machine: Any, parameter: Any, values: Any) -> list[float]:
         )
     try:
         points = np.asarray(VALUES[parameter] if values is None else values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"values must be a list of numbers; got {values!r}.") from error
     if points.ndim != 1 or not points.size or np.isnan(points).any():
         raise ValueError(f"values must be a list of numbers, one at least; got {values!r}.")

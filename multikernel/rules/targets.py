@@ -150,7 +150,7 @@ def _numbers(y: Any) -> Array:
     try:
         with within_floats("y"):
             numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
             "that knows classes."

@@ -456,7 +456,7 @@ def read_weights(weights: Any, ends: np.ndarray) -> np.ndarray:
     """One weight for each edge; a bad one is named with its edge."""
     try:
         values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"weights of edges must be numbers; {error}.") from error
     if values.shape != (len(ends),):
         raise ValueError(f"weights must have one entry for each of {len(ends)} edges; got {values.shape}.")

@@ -109,7 +109,9 @@ def learn_weights(
         if status != Status.STALLED or not can_hand_over:
             return result
         handed = _hand_over(learner, scaled, {}, kernel_costs, left)
-        return handed if handed.gap <= result.gap else replace(result, history=handed.history)
+        if handed.gap <= result.gap:
+            return handed
+        return replace(result, status=handed.status, history=handed.history)
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -297,6 +299,7 @@ def _hand_over(
         return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
 
     record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    record.divisible = False
     found = second.solve(stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note)
     status = Status.OPTIMAL if found.gap <= options.tol else record.status
     record.history[-1] |= learner.bounds(found.upper, found.lower, int(np.count_nonzero(found.mu)))

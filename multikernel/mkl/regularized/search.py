@@ -30,7 +30,7 @@ from ...core.decisions import MachineClassifier, decide
 from ...core.estimator import kernel_factors
 from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.inputs import Samples
-from ...core.optim.loop import SearchProgress, Status
+from ...core.optim.loop import SearchProgress, Status, carried
 from ...core.weights.loop import SolveResult
 from ..classifier import MKLClassifier
 from .response_surface import Point, ResponseSurface
@@ -185,7 +185,7 @@ class DesignFolds:
         def score(model: FoldModel) -> float:
             return model.score_at(costs_of(model), self.scorer)
 
-        self.scores.append(np.array(self.pool(delayed(score)(model) for model in self.models)))
+        self.scores.append(np.array(self.pool(delayed(carried(score))(model) for model in self.models)))
         return float(f"{self.scores[-1].mean():.12g}")
 
     @property
@@ -215,7 +215,7 @@ def open_folds(
         except ValueError as error:
             raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
 
-    return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
+    return list(pool(delayed(carried(opened))(k, *split) for k, split in enumerate(splits)))
 
 
 def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[Split]:
@@ -245,6 +245,7 @@ class Chosen:
     # surface, exponent: of the searches that have one
     surface: ResponseSurface | None = None
     exponent: float | None = None
+    ended: Status | None = None  # why the search ended before its own end
 
 
 def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress: SearchProgress) -> Chosen:

@@ -136,9 +136,9 @@ def is_over() -> bool:
 
 
 def time_left() -> float:
-    """Seconds until the present fit has to have ended, a tenth at least; for solvers of others."""
-    latest = _limits.get().latest
-    return max(latest - clock(), 0.1) if latest < math.inf else latest
+    """Seconds until the present fit is to end, a tenth at least: what solvers of others are allowed."""
+    deadline = _limits.get().deadline
+    return max(deadline - clock(), 0.1) if deadline < math.inf else deadline
 
 
 def has_deadline() -> bool:
@@ -396,8 +396,7 @@ class SearchProgress:
                 f"[multikernel] point {self.evaluation:3d}  score {score:.4f}  best {self.best_score:.4f}  "
                 f"{point}  {seconds:.1f} s\n"
             )
-        self.ended = reason_to_stop()
-        if self.callback is None:
-            return self.ended is not None
         entry = {"evaluation": self.evaluation, "params": dict(params), "score": score}
-        return bool(self.callback({**entry, "best_score": self.best_score})) or self.ended is not None
+        asked = self.callback is not None and self.callback({**entry, "best_score": self.best_score})
+        self.ended = reason_to_stop()
+        return bool(asked) or self.ended is not None

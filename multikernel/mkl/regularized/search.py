@@ -30,7 +30,7 @@ from ...core.decisions import MachineClassifier, decide
 from ...core.estimator import kernel_factors
 from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.inputs import Samples
-from ...core.optim.loop import SearchProgress, Status, carried
+from ...core.optim.loop import ENDED_EARLY, SearchProgress, Status, carried
 from ...core.weights.loop import SolveResult
 from ..classifier import MKLClassifier
 from .response_surface import Point, ResponseSurface
@@ -109,8 +109,9 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
     @property
     def n_failed(self) -> int:
-        """How many solutions did not reach the tolerance."""
-        return sum(r.status != Status.OPTIMAL for _, results in self._points for r in results)
+        """How many solutions did not reach the tolerance, though they had the time."""
+        fine = (Status.OPTIMAL, *ENDED_EARLY)
+        return sum(r.status not in fine for _, results in self._points for r in results)
 
     @property
     def n_solves(self) -> int:

@@ -26,23 +26,25 @@ joint hinge. Duals beyond their bounds by rounding are cut; what is left of the 
 
 **Two forms of a function.** Coefficients of kernel m that are μ_m times the duals are an expansion over the
 samples, and q_m = β'K_mβ. Where kernels have huge entries and a low numerical rank this cancels in double
-precision; such a kernel may have coefficients of its own (``kernel_coef_``) on a few samples P, its pivots.
-Then K_m = LL' with L = K_m[:, P] chol(K_m[P, P])^-T, which is checked, the norm of the part is c'K_m[P, P]c
-and q_m = ‖L'β‖². Since L is known to few digits in its last columns, the judge also moves the duals a little
-to where L'β agrees with the function, and takes the better lower bound: every feasible dual gives one.
+precision; such a kernel may predict by a factor (``kernel_factors_``): L = K_m[:, P] root⁻¹ with LL' = K_m,
+which is checked, the part of the function is L v, its norm ‖v‖², and q_m = ‖L'β‖². Since L is known to few
+digits in its last columns, the judge also moves the duals a little to where L'β agrees with the function,
+and takes the better lower bound: every feasible dual gives one.
 
-What a model says of itself is not looked at. Only NumPy is used here.
+What a model says of itself is not looked at. Only NumPy and SciPy are used here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +57,6 @@ _INSIDE = 1e-7  # duals that are at least so far from their bounds, relatively, 
 _MAX_SYSTEM = 3e7  # entries of a linear system of moves
 _OWN_FACTOR_TOL = 1e-12  # of kernels without weight, whose pivots no coefficient shows
 _OWN_FACTOR_RANK = 500
-_SAME = 1e-12
 _BLOCK = 256
 _LEAST_SHARE = 1e-3  # one-class values below this share of tr(K)/(2n²) count as 0
 _LEAST_KERNEL = 1e-8
@@ -77,12 +78,15 @@ class Verdict:
         (upper − lower) / |upper|.
     gap_as_given : float
         The same by the duals as they are, without those that the judge has moved.
+    scores : array (n, n_machines)
+        Of all machines, with intercepts, by coefficients and kernels.
     """
 
     upper: float
     lower: float
     gap: float
     gap_as_given: float
+    scores: FloatArray
 
 
 # ---------------------------------------------------------------------- losses
@@ -346,40 +350,88 @@ class Parts(NamedTuple):
     images: list[FloatArray | None]  # K_mβ of the others, (n_machines, n)
 
 
-class OwnCoefs(NamedTuple):
-    """Coefficients of a model that says them kernel by kernel."""
+class OwnFactor(NamedTuple):
+    """A kernel that predicts by a factor in some machines: L = K[:, pivots] root^-1, scores L coef.
 
-    coefs: FloatArray  # (n_machines, n_kernels, n)
-    pivots: list[NDArray[np.int64] | None]  # of each kernel; None where they are weight times dual
+    Without root, L are the kernel's explicit features times a basis (n_features, rank).
+    """
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether no kernel has other coefficients than weight times dual."""
-        return all(pivots is None for pivots in self.pivots)
-
-
-def own_coefs(coefs: FloatArray, duals: FloatArray, weights: FloatArray) -> OwnCoefs:
-    """Find the kernels whose coefficients are not weight times dual, and the samples that these stand on."""
-    pivots: list[NDArray[np.int64] | None] = []
-    for m in range(weights.shape[1]):
-        plain = weights[:, m, None] * duals
-        own = np.abs(coefs[:, m] - plain).max(axis=1) > _SAME * np.abs(plain).max(axis=1)
-        pivots.append(np.flatnonzero(coefs[own, m].any(axis=0)) if own.any() else None)
-    return OwnCoefs(coefs, pivots)
+    pivots: NDArray[np.int64]
+    root: FloatArray | None  # (rank, rank)
+    basis: FloatArray | None
+    coef: FloatArray  # (n_machines, rank), 0 of machines without it
+    machines: NDArray[np.bool_]  # (n_machines,), which have it
 
 
-def _own_part(
-    K: FloatArray, L: FloatArray, pivots: NDArray[np.int64], coefs: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Norms (n_machines,) and scores of a kernel by coefficients on its pivots."""
-    sizes = ((coefs[:, pivots] @ L[pivots]) ** 2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        norms = np.where(sizes > 0.0, sizes / np.maximum(weights, 0.0), 0.0)
-    return norms, np.asarray(_images(K[:, pivots], coefs[:, pivots]), dtype=float)
+def own_factors(model: Any, n_machines: int) -> dict[int, OwnFactor]:
+    """The factors of a model by the number of their kernel; all machines of a kernel must have the same."""
+    found: dict[int, OwnFactor] = {}
+    for given in getattr(model, "kernel_factors_", ()):
+        pivots, root, basis = np.asarray(model.support_)[given.support], given.root, given.basis
+        _require_finite(given.coef)
+        known = found.get(given.kernel)
+        if known is None:
+            rank = given.coef.shape[1]
+            nothing, none = np.zeros((n_machines, rank)), np.zeros(n_machines, dtype=bool)
+            known = OwnFactor(pivots, root, basis, nothing, none)
+        elif not (
+            np.array_equal(known.pivots, pivots) and _same(known.root, root) and _same(known.basis, basis)
+        ):
+            raise NotCertifiedError(f"the machines must have the same factor of kernel {given.kernel}.")
+        known.coef[given.machines] = given.coef
+        known.machines[given.machines] = True
+        found[given.kernel] = known
+    return found
+
+
+def _same(one: FloatArray | None, other: FloatArray | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def monomials(X: FloatArray, degree: int, *, gamma: float = 1.0, coef0: float = 1.0) -> FloatArray:
+    """Explicit features of (gamma x·z + coef0)^degree: products of degree variables, one of them constant.
+
+    Of each multiset of variables once, in lexicographic order, times the root of the number of its orders.
+    """
+    table = np.sqrt(gamma) * X
+    if coef0 > 0.0:
+        table = np.hstack([table, np.full((len(X), 1), np.sqrt(coef0))])
+    columns = []
+    for chosen in combinations_with_replacement(range(table.shape[1]), degree):
+        orders = len(set(permutations(chosen)))
+        columns.append(np.sqrt(orders) * np.prod(table[:, list(chosen)], axis=1))
+    return np.array(columns).T
+
+
+def _pivot_features(K: FloatArray, pivots: NDArray[np.int64], root: FloatArray) -> FloatArray:
+    """K[:, pivots] root^-1."""
+    values = K[:, pivots].T
+    return np.asarray(solve_triangular(root, values, trans="T", lower=False).T if pivots.size else values.T)
+
+
+def _features(K: FloatArray, own: OwnFactor, m: int, explicit: FloatArray | None) -> FloatArray:
+    """L of a kernel, checked against the kernel itself."""
+    if own.root is None:
+        if explicit is None or own.basis is None:
+            raise NotCertifiedError(f"kernel {m} predicts by explicit features, and the judge has none.")
+        L = explicit @ own.basis
+    else:
+        L = _pivot_features(K, own.pivots, own.root)
+    error = float(np.abs(L @ L.T - K).max())
+    if not error <= FACTOR_TOL * float(np.diag(K).max()):
+        raise NotCertifiedError(
+            f"kernel {m} must be the product of the factor of its {own.pivots.size} pivots; an entry is "
+            f"off by {error:.1e}, at a largest diagonal entry of {np.diag(K).max():.1e}."
+        )
+    return L
 
 
 def evaluate(
-    kernels: Iterable[FloatArray], duals: FloatArray, weights: FloatArray, own: OwnCoefs | None = None
+    kernels: Iterable[FloatArray],
+    duals: FloatArray,
+    weights: FloatArray,
+    own: dict[int, OwnFactor],
+    explicit: Callable[[int], FloatArray | None] | None = None,
 ) -> Parts:
     """Forms, norms and scores of machines with duals (n_machines, n) and weights (n_machines, n_kernels).
 
@@ -388,7 +440,7 @@ def evaluate(
     Raises
     ------
     NotCertifiedError
-        If a kernel is not the product of the factor that its pivots give.
+        If a kernel is not the product of the factor that a model gives of it.
     """
     n_machines, n = duals.shape
     forms, norms, scores = np.zeros(weights.shape), np.zeros(weights.shape), np.zeros((n_machines, n))
@@ -397,39 +449,36 @@ def evaluate(
     all_images: list[FloatArray | None] = []
     for m, K in enumerate(kernels):
         diagonals[m] = np.diag(K).mean()
-        pivots, L = None if own is None else own.pivots[m], None
-        if own is not None and pivots is not None:
-            L = factor_of(K, pivots)
-            assert L is not None
-            error = float(np.abs(L @ L.T - K).max())
-            if not error <= FACTOR_TOL * float(np.diag(K).max()):
-                raise NotCertifiedError(
-                    f"kernel {m} must be the product of the factor of its {pivots.size} pivots; an entry is "
-                    f"off by {error:.1e}, at a largest diagonal entry of {np.diag(K).max():.1e}."
-                )
-            norms[:, m], added = _own_part(K, L, pivots, own.coefs[:, m], weights[:, m])
-            scores += added
-        elif own is not None and not weights[:, m].any():
+        L, by_duals = None, np.ones(n_machines, dtype=bool)
+        if m in own:
+            L = _features(K, own[m], m, None if explicit is None else explicit(m))
+            by_duals = ~own[m].machines
+            sizes = (own[m].coef ** 2).sum(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                norms[:, m] = np.where(sizes > 0.0, sizes / np.maximum(weights[:, m], 0.0), 0.0)
+            scores += own[m].coef @ L.T
+        elif own and not weights[:, m].any():
             L = factor_of(K, tol=_OWN_FACTOR_TOL, max_rank=min(n, _OWN_FACTOR_RANK))
+        by_duals &= weights[:, m] > 0.0
         factors.append(L)
+        images = None
+        if L is None or by_duals.any():
+            wide = _images(K, duals)
+            images = np.asarray(wide, dtype=float)
+            forms[:, m] = (wide * duals).sum(axis=1)
+            norms[by_duals, m] = weights[by_duals, m] * forms[by_duals, m]
+            scores[by_duals] += weights[by_duals, m, None] * images[by_duals]
         if L is not None:
             forms[:, m] = ((duals @ L) ** 2).sum(axis=1)
-            all_images.append(None)
-            continue
-        wide = _images(K, duals)
-        images = np.asarray(wide, dtype=float)
-        forms[:, m] = (wide * duals).sum(axis=1)
-        norms[:, m] = weights[:, m] * forms[:, m]
-        scores += weights[:, m, None] * images
         all_images.append(images)
     return Parts(forms, norms, scores, diagonals, factors, all_images)
 
 
 # ---------------------------------------------------------------------- duals of kernels by factors
 def polished(
-    loss: Loss, duals: FloatArray, weights: FloatArray, parts: Parts, own: OwnCoefs
+    loss: Loss, duals: FloatArray, weights: FloatArray, parts: Parts, own: dict[int, OwnFactor]
 ) -> FloatArray | None:
-    """Feasible duals nearby with L'β = L'c / μ, as optimal ones have; None where the system is too large.
+    """Feasible duals nearby with L'β = coef / μ, as optimal ones have; None where the system is too large.
 
     Small pivots are known to few digits: L differs between two computations of it in its last columns, by
     more than large C forgive. Duals that belong to the solver's L are moved to the L at hand; since every
@@ -438,9 +487,10 @@ def polished(
     n_machines, n = duals.shape
     columns, wanted = [np.ones((n, 1))], [np.full((n_machines, 1), loss.total)]
     for m, L in enumerate(parts.factors):
-        if L is not None and own.pivots[m] is not None:
+        if L is not None and m in own:
             mu = np.maximum(weights[:, m, None], 0.0)
-            aims = np.where(mu > 0.0, own.coefs[:, m] @ L / np.where(mu > 0.0, mu, 1.0), duals @ L)
+            has = own[m].machines[:, None] & (mu > 0.0)
+            aims = np.where(has, own[m].coef / np.where(mu > 0.0, mu, 1.0), duals @ L)
             columns.append(L)
             wanted.append(aims)
     columns[0] *= max(float(np.linalg.norm(L, axis=0).max()) for L in columns)  # the sum counts most
@@ -564,7 +614,8 @@ def judge_machines(
     upper = 0.5 * float(parts.norms.sum()) + max(loss.risk(scores, intercepts) for scores in every)
     size = max(abs(upper), least_size, 1e-300)
     gaps = [(upper - bound) / size for bound in (lower, bounds[0])]
-    return Verdict(upper, lower, *(gap if np.isfinite(gap) else np.inf for gap in gaps))
+    gap, as_given = (gap if np.isfinite(gap) else np.inf for gap in gaps)
+    return Verdict(upper, lower, gap, as_given, every[0].T)
 
 
 # ---------------------------------------------------------------------- fitted estimators
@@ -596,6 +647,7 @@ def judge_model(
     *,
     predicted: ArrayLike | None = None,
     n_distinct: int | None = None,
+    explicit: Callable[[int], FloatArray | None] | None = None,
 ) -> Verdict:
     """Judge a fitted estimator without costs and weights of samples.
 
@@ -611,6 +663,9 @@ def judge_model(
     n_distinct : int, optional
         The number of distinct samples; the gap of a one-class machine is relative to at least a thousandth of
         tr(K)/(2n²), n this number and K the smallest kernel.
+
+    explicit : function, optional
+        The explicit features (n, rank) of a kernel by its number, made without the model.
 
     Returns
     -------
@@ -632,16 +687,11 @@ def judge_model(
     weights = np.asarray(model.machine_weights_, dtype=float)
     intercepts = np.asarray(model.intercept_, dtype=float)
     _require_finite(duals, weights, intercepts)
-    own = None
-    if getattr(model, "kernel_coef_", None) is not None:
-        coefs = np.zeros((*weights.shape, n))
-        coefs[:, :, support_rows] = model.kernel_coef_
-        _require_finite(coefs)
-        own = own_coefs(coefs, duals, weights)
+    own = own_factors(model, len(duals))
     duals = loss.feasible(duals)
-    parts = evaluate(_chained(first, kernels), duals, weights, own)
+    parts = evaluate(_chained(first, kernels), duals, weights, own, explicit)
     answers = [(duals, parts.forms)]
-    moved = None if own is None or own.is_plain else polished(loss, duals, weights, parts, own)
+    moved = polished(loss, duals, weights, parts, own) if own else None
     if moved is not None:
         answers.append((moved, forms_at(parts, duals, moved)))
     if predicted is not None:
@@ -665,7 +715,8 @@ def judge_model(
         )
         for rows in _groups(model, loss)
     ]
-    return max(verdicts, key=lambda verdict: abs(verdict.gap))
+    worst = max(verdicts, key=lambda verdict: abs(verdict.gap))
+    return replace(worst, scores=(parts.scores + intercepts[:, None]).T)
 
 
 def _chained(first: FloatArray, rest: Iterable[FloatArray]) -> Iterable[FloatArray]:

@@ -73,8 +73,17 @@ def measure(problem: Problem, limit: float | None = None) -> Record:
     try:
         scores = getattr(model, "decision_function", getattr(model, "predict", None))(X)
         distinct = len(np.unique(problem.X, axis=0)) if not problem.precomputed else problem.n
-        verdict = judge_model(model, problem.grams(), y, predicted=scores, n_distinct=distinct)
+        by_factors = bool(getattr(model, "kernel_factors_", ()))
+        # Values of huge kernels are known to rounding only, which factors by pivots magnify: how far
+        # predictions are from what the judge sees is kept beside the gap.
+        by_values = any(factor.root is not None for factor in getattr(model, "kernel_factors_", ()))
+        predicted = None if by_values else scores
+        verdict = judge_model(
+            model, problem.grams(), y, predicted=predicted, n_distinct=distinct, explicit=problem.features
+        )
         found |= {"judged": float(verdict.gap), "judged_as_given": float(verdict.gap_as_given)}
+        found["by_factors"] = by_factors
+        found["disagreement"] = float(np.abs(verdict.scores - np.reshape(scores, verdict.scores.shape)).max())
     except NotCertifiedError as error:
         found["said"] = f"not certified: {error}"[:300]
     judged = found["judged"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
-from judges.margin_gap import gram
+from judges.margin_gap import gram, monomials
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, View
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 
@@ -49,6 +49,14 @@ class KernelOf:
         settings = {"degree": self.degree, "gamma": self.gamma, "coef0": self.coef0}
         return gram(np.ascontiguousarray(part), self.kind, factor=self.factor, **settings)
 
+    def features(self, X: FloatArray) -> FloatArray | None:
+        """Its explicit features, made by the judge; None of a Gaussian."""
+        part = np.ascontiguousarray(X if self.columns is None else X[:, list(self.columns)])
+        if self.kind == "gaussian" or self.factor != 1.0:
+            return None
+        degree, coef0 = (1, 0.0) if self.kind == "linear" else (self.degree, self.coef0)
+        return monomials(part, degree, gamma=1.0 if self.kind == "linear" else self.gamma, coef0=coef0)
+
     def kernel(self) -> Kernel:
         """The kernel of the package."""
         if self.kind == "linear":
@@ -80,6 +88,10 @@ class Problem:
     def grams(self) -> Iterator[FloatArray]:
         """The kernels' matrices, one at a time, made by the judge."""
         return (kernel.gram(self.X) for kernel in self.kernels)
+
+    def features(self, kernel: int) -> FloatArray | None:
+        """The explicit features of a kernel, made by the judge."""
+        return None if self.precomputed else self.kernels[kernel].features(self.X)
 
     def samples(self) -> FloatArray:
         """What is handed to ``fit``: the table, or the stack of precomputed kernels."""

@@ -1,6 +1,7 @@
 """The judge of margin machines: against cvxpy and corrupted answers, in both forms of kernels."""
 
 from copy import copy
+from dataclasses import replace
 from functools import cache
 
 import cvxpy as cp
@@ -11,6 +12,7 @@ from judges import margin_gap
 from judges.margin_gap import NotCertifiedError, factor_of, gram, judge_model
 from judges.optimum import conic_optimum
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, View
+from multikernel.core.fitted import KernelFactor
 from multikernel.kernels import Gaussian, Linear, Polynomial
 
 N = 36
@@ -133,21 +135,20 @@ def test_what_a_model_predicts_counts():
     assert judge_model(model, kernels(), y, predicted=scores + 0.3).gap > 1e-2
 
 
-# ---------------------------------------------------------------------- coefficients kernel by kernel
+# ---------------------------------------------------------------------- kernels by factors
 def with_factors(model, own=(0, 1)):
-    """The same functions, some kernels by coefficients on the pivots of a factor."""
+    """The same functions, some kernels by a factor."""
     model = copy(model)
-    coefs = np.zeros((*model.machine_weights_.shape, N))
-    coefs[:, :, model.support_] = model.machine_weights_[:, :, None] * model.dual_coef_[:, None]
+    duals = np.zeros((len(model.dual_coef_), N))
+    duals[:, model.support_] = model.dual_coef_
+    model.support_, model.dual_coef_, model.kernel_factors_ = np.arange(N), duals, []
     for m in own:
         K = kernels()[m]
         pivots = np.random.default_rng(m).choice(N, size=np.linalg.matrix_rank(K), replace=False)
-        images = coefs[:, m] @ K
-        coefs[:, m] = 0.0
-        coefs[:, m, pivots] = np.linalg.solve(K[np.ix_(pivots, pivots)], images[:, pivots].T).T
-    duals = np.zeros((len(coefs), N))
-    duals[:, model.support_] = model.dual_coef_
-    model.support_, model.dual_coef_, model.kernel_coef_ = np.arange(N), duals, coefs
+        root = np.linalg.cholesky(K[np.ix_(pivots, pivots)]).T
+        L = np.linalg.solve(root.T, K[:, pivots].T).T
+        coef = model.machine_weights_[:, m, None] * (duals @ L)
+        model.kernel_factors_.append(KernelFactor(m, np.arange(len(duals)), pivots, root, None, coef))
     return model
 
 
@@ -173,7 +174,7 @@ def test_duals_are_moved_to_where_they_agree_with_the_function(loss):
         if moves.taken_from.size:
             np.add.at(noise, (moves.taken_from, moves.samples), -step)
     duals = known.cut(exact + noise)
-    own = margin_gap.own_coefs(model.kernel_coef_, exact, model.machine_weights_)
+    own = margin_gap.own_factors(model, len(exact))
     parts = margin_gap.evaluate(kernels(), duals, model.machine_weights_, own)
     moved = margin_gap.polished(known, duals, model.machine_weights_, parts, own)
     np.testing.assert_array_equal(known.cut(moved), moved)
@@ -188,10 +189,13 @@ def test_duals_are_moved_to_where_they_agree_with_the_function(loss):
 def test_a_wrong_factor_is_noticed():
     model, y = fitted("hinge", 2.0)
     changed = with_factors(model)
-    changed.kernel_coef_ = changed.kernel_coef_.copy()
-    changed.kernel_coef_[:, 0] *= 1.5
+    first, second = changed.kernel_factors_
+    changed.kernel_factors_ = [replace(first, coef=1.5 * first.coef), second]
     assert judge_model(changed, kernels(), y).gap > 1e-2
-    changed.kernel_coef_[:, 1, np.flatnonzero(changed.kernel_coef_[0, 1])[0]] = 0.0  # one pivot less
+    less = replace(
+        second, support=second.support[1:], root=second.root[1:, 1:], coef=second.coef[:, 1:]
+    )  # one pivot less
+    changed.kernel_factors_ = [first, less]
     with pytest.raises(NotCertifiedError, match="kernel 1 must be the product of the factor of its 9 pivots"):
         judge_model(changed, kernels(), y)
     changed = with_factors(model)
@@ -204,9 +208,11 @@ def test_a_kernel_of_low_rank_without_weight_is_factored_by_the_judge():
     y = np.where(signal > 0.0, 1.0, -1.0)
     huge = np.linspace(1e6, 2e6, N)  # β'K_mβ of duals that are orthogonal to it cancels
     duals = y - huge * (huge @ y) / (huge @ huge)
-    own = margin_gap.own_coefs(np.zeros((1, 1, N)), duals[None], np.zeros((1, 1)))
-    parts = margin_gap.evaluate([np.outer(huge, huge)], duals[None], np.zeros((1, 1)), own)
-    assert own.pivots == [None] and 0.0 <= parts.forms[0, 0] < 1e-12
+    other = margin_gap.OwnFactor(np.zeros(0, int), np.zeros((0, 0)), None, np.zeros((1, 0)), np.ones(1, bool))
+    parts = margin_gap.evaluate(
+        [np.outer(huge, huge), np.zeros((N, N))], duals[None], np.zeros((1, 2)), {1: other}
+    )
+    assert 0.0 <= parts.forms[0, 0] < 1e-12
     assert not parts.scores.any() and not parts.norms.any()
 
 

@@ -62,6 +62,7 @@ from .stack.sums import stack_of_rows
 from .svm.losses import JointHinge, Loss
 from .weights.learn import learn_weights
 from .weights.loop import SolveResult
+from .weights.second import Exact
 
 _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
@@ -450,8 +451,11 @@ class Solved:
         machines = first + np.arange(len(self.names))
         found = []
         for m, part in self.result.factors.items():
-            root = part.root if self.scales is None else part.root / self.scales[part.pivots]
-            found.append(KernelFactor(m, machines, self.rows[part.pivots], root, part.coef))
+            _, pivots, root, basis = part.factor
+            places = np.zeros(0, np.intp) if pivots is None else self.rows[pivots]
+            if root is not None and self.scales is not None:
+                root = root / self.scales[pivots]
+            found.append(KernelFactor(m, machines, places, root, basis, part.coef))
         return found
 
     def duals(self, n_samples: int) -> Array:
@@ -581,7 +585,7 @@ class BaseMKL(KernelEstimator):
             require_whole_sample(self._bank.present_[rows])
         has = self._bank.present_[rows] if self.missing_ == "renormalize" else None
         if has is None or has.all():
-            result = self._learn(part, losses, **settings)
+            result = self._learn(part, losses, exact=self._explicit_features(rows), **settings)
             reference = None if has is None else result.weights
             return Solved(result, rows, names, None, reference, remembered(part, losses, result))
         start = settings.pop("start", None)
@@ -591,6 +595,18 @@ class BaseMKL(KernelEstimator):
         )  # fmt: skip
         return Solved(result, rows, names, sample_scales(has, reference), reference)
 
+    def _explicit_features(self, rows: Array) -> Exact | None:
+        """The explicit features of a kernel at some of the samples, by its number."""
+        bank = self._bank
+        if not isinstance(bank, KernelBank) or self.missing_ != "error":
+            return None
+
+        def features(kernel: int) -> Array | None:
+            Z = bank.explicit_features(kernel)
+            return None if Z is None else Z[rows]
+
+        return features
+
     def _learn(
         self,
         Ks: Array,
@@ -599,6 +615,7 @@ class BaseMKL(KernelEstimator):
         learn_ridge: bool = False,
         label: str = "",
         start: SolveResult | None = None,
+        exact: Exact | None = None,
     ) -> SolveResult:
         result = learn_weights(
             Ks,
@@ -609,6 +626,7 @@ class BaseMKL(KernelEstimator):
             floor=self._floor,
             options=self._options(self._draw_seed(), label),
             start=start,
+            exact=exact,
         )
         if result.suspicious or result.status == Status.INDEFINITE:
             self._require_psd(Ks, np.flatnonzero(result.weights))

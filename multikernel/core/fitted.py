@@ -17,8 +17,9 @@ once:
 A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,25 +74,26 @@ class FittedKernels:
 
 @dataclass(frozen=True)
 class KernelFactor:
-    """A kernel that predicts by a factor of low rank, K[:, support] root⁻¹ coef' with upper triangular root.
+    """A kernel that predicts by a factor of low rank, in place of dual coefficients.
 
     For kernels of low rank that are so large that dual coefficients do not hold the function in double
-    precision.
+    precision. The factor is Z basis with the explicit features Z of the kernel
+    (:meth:`multikernel.kernels.Kernel.explicit_features`) where it has some, else K[:, support] root⁻¹ with
+    upper triangular root.
     """
 
     kernel: int
     machines: Array  # (n_machines,), the numbers of the machines whose kernel it is
-    support: Array  # (r,), places in the support samples
-    root: Array  # (r, r)
+    support: Array  # (r,), places in the support samples; empty with explicit features
+    root: Array | None  # (r, r)
+    basis: Array | None  # (n_features, r), orthonormal columns
     coef: Array  # (n_machines, r)
 
-    def features(self, K: Array) -> Array:
-        """The columns (n, r) of the factor from the kernel's values (n, n_support)."""
-        return features(K[:, self.support], self.root)
-
-    def scores(self, K: Array) -> Array:
+    def scores(self, K: Array, explicit: Callable[[], Array]) -> Array:
         """What the kernel adds to the scores of its machines (n, n_machines)."""
-        return np.asarray(self.features(K) @ self.coef.T)
+        if self.root is None:
+            return np.asarray(explicit() @ (self.basis @ self.coef.T))
+        return np.asarray(features(K[:, self.support], self.root) @ self.coef.T)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class DualKernels:
             scores = (K @ self.coefficients.T) * self.weights[:, m]
             for factor in self.factors:
                 if factor.kernel == m:
-                    scores[:, factor.machines] = factor.scores(K)
+                    scores[:, factor.machines] = factor.scores(K, partial(self.bank.explicit_features, m, X))
             yield m, scores if scales is None else scores * scales
 
     def _sample_scales(self, X: Any) -> Array | None:

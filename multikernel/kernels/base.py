@@ -200,6 +200,13 @@ class Kernel(ABC):
     def __mul__(self, other: Any) -> Kernel:
         return Product(self, other) if isinstance(other, Kernel) else Scaled(self, other)
 
+    def explicit_features(self, values: np.ndarray, most: int) -> np.ndarray | None:
+        """Z (n, r) with k(x, z) = Z(x) · Z(z) for a table of numbers; None for more than `most` columns.
+
+        None also for kernels without such features. The parameters must be numbers.
+        """
+        return None
+
     def __rmul__(self, other: Any) -> Kernel:
         return Scaled(self, other)
 
@@ -304,6 +311,12 @@ class Sum(_Binary):
     def _diagonal(self, rows: Rows) -> np.ndarray:
         return self.left._diagonal(rows) + self.right._diagonal(rows)
 
+    def explicit_features(self, values: np.ndarray, most: int) -> np.ndarray | None:
+        left, right = (part.explicit_features(values, most) for part in (self.left, self.right))
+        if left is None or right is None or left.shape[1] + right.shape[1] > most:
+            return None
+        return np.hstack([left, right])
+
     def __repr__(self) -> str:
         return f"{self.left!r} + {self.right!r}"
 
@@ -349,6 +362,10 @@ class Scaled(_Unary):
         if isinstance(factor, bool) or not isinstance(factor, (int, float, np.integer, np.floating)):
             raise TypeError(f"a kernel multiplies with a kernel or a positive number; got {factor!r}.")
         object.__setattr__(self, "factor", check_number("the factor of a kernel", factor, above=0.0))
+
+    def explicit_features(self, values: np.ndarray, most: int) -> np.ndarray | None:
+        Z = self.base.explicit_features(values, most)
+        return None if Z is None else np.sqrt(self.factor) * Z
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         self.base._fill(pair, out)

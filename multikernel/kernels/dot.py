@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,9 @@ class Linear(_DotKernel):
     def _map(self, products: np.ndarray) -> None:
         pass
 
+    def explicit_features(self, values: np.ndarray, most: int) -> np.ndarray | None:
+        return np.array(values, float) if values.shape[1] <= most else None
+
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(_ScaledDotKernel):
@@ -105,6 +110,25 @@ class Polynomial(_ScaledDotKernel):
         products *= self.gamma
         products += self.coef0
         raise_to(products, self.degree)
+
+    def explicit_features(self, values: np.ndarray, most: int) -> np.ndarray | None:
+        """All monomials of the columns and the constant, in the order of combinations with replacement.
+
+        A monomial with the exponents p_1, p_2, … has the coefficient √(degree! / (p_1! p_2! …)).
+        """
+        with_constant = self.coef0 > 0.0
+        n_variables = values.shape[1] + with_constant
+        if comb(n_variables + self.degree - 1, self.degree) > most:
+            return None
+        variables = np.sqrt(float(self.gamma)) * np.asarray(values, float)
+        if with_constant:
+            variables = np.column_stack([variables, np.full(len(values), np.sqrt(self.coef0))])
+        chosen = list(combinations_with_replacement(range(n_variables), self.degree))
+        Z = np.empty((len(values), len(chosen)))
+        for column, factors in enumerate(chosen):
+            repeats = prod(factorial(factors.count(variable)) for variable in set(factors))
+            Z[:, column] = np.sqrt(factorial(self.degree) / repeats) * variables[:, factors].prod(axis=1)
+        return Z
 
 
 @dataclass(frozen=True, repr=False)

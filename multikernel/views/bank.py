@@ -96,6 +96,12 @@ class FittedView:
         rows = Rows(taken, label, one_column=self.selection.scalar)
         return rows if self.scaling is None or len(rows) == 0 else self.scaling.rows(rows)
 
+    def explicit_features(self, rows: Rows, most: int) -> np.ndarray | None:
+        """The explicit features of the rows; None where the kernel or the transforms have none."""
+        if self.transforms.transforms or self.present is not None or rows.is_sparse:
+            return None
+        return self.kernel.explicit_features(rows.values, most)
+
     def test_gram(self, pair: Pair) -> np.ndarray:
         """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
         pair.left.label = f"{self.label} at prediction"
@@ -431,6 +437,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             if have is not None or view.present is not None:
                 K = spread_into(np.empty((count_rows(table), self._width)), K, have, view.present)
             yield index, K
+
+    def explicit_features(self, index: int, X: Any = None, most: int = 1000) -> np.ndarray | None:
+        """Z (n, r) with K = ZZ' of a kernel, of the rows of X or of those of fit; None where it has none."""
+        view = self.views_[index]
+        rows = view.rows if X is None else view.test_rows(self._test_table(X))
+        return view.explicit_features(rows, most)
 
     def presence(self, X: Any) -> np.ndarray:
         """Whether each row has each view, (n_test, m)."""

@@ -14,7 +14,8 @@ slacks of the bounds are s and v. :class:`Task` holds them.
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
 the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·
 eps is large, Σ_i β_i k(x_i, x) cancels to nothing in double precision, while η, or coefficients of the pivots
-of the factors, hold the function. With ξ = W⁻¹η, which is Q'β at the optimum, a Newton step solves
+of the factors, hold the function. With ξ = W⁻¹η, which is Q'β at the optimum (never computed: see
+:class:`Split`), a Newton step solves
 
     (R + D) dβ + Q e + F dμ + 1 db = r,     W⁻¹ e − Q'dβ = Q'β − ξ,
     −F'dβ + H dμ + c dλ = r_μ,              1'dβ = r_b,    c'dμ = r_λ
@@ -43,22 +44,25 @@ from .losses import JointHinge, Loss
 
 # Of the largest diagonal element: columns of factors of smaller pivots are mostly rounding of the kernel.
 RANK_TOL = 1e-12
+FEATURE_TOL = 1e-8  # of the largest singular value of explicit features
 _SPAN_TOL = 1e-12  # of directions that several kernels share
 _MAX_ITER = 150
 _PATIENCE = 12  # iterations without progress, after which rounding is to blame
 _RELEASE = 0.3  # the machines' own relative gap from which on the weights move
 _FRACTION = 0.99  # of the way to the boundary
 _STEEPEST, _SHORTENINGS = 3.0, 12  # slopes of weights, in relation to that of the set; halvings of a step
+_REFINEMENTS = 2
 _CRISP = 1e-6  # relative: duals as near to a bound as this are at it
 
 
 # ---------------------------------------------------------------------- factors
 class Factor(NamedTuple):
-    """K ≈ LL' with L = K[:, pivots] root⁻¹, root upper triangular."""
+    """K ≈ LL' with L = K[:, pivots] root⁻¹, root upper triangular, or L = Z basis, Z explicit features."""
 
     L: Array  # (n, r)
-    pivots: Array  # (r,)
-    root: Array  # (r, r)
+    pivots: Array | None = None  # (r,)
+    root: Array | None = None  # (r, r)
+    basis: Array | None = None  # (n_features, r), orthonormal columns
 
 
 def features(values: Array, root: Array) -> Array:
@@ -87,6 +91,21 @@ def pivoted_factor(K: Array, tol: float = RANK_TOL) -> Factor:
     return Factor(features(np.asarray(K[:, pivots], float), root), pivots, root)
 
 
+def explicit_factor(Z: Array) -> Factor:
+    """The factor of ZZ' on the right singular vectors of Z whose singular values are not lost in rounding.
+
+    Examples
+    --------
+    >>> Z = np.array([[1.0, 2.0], [2.0, 4.0], [-1.0, -2.0]])
+    >>> factor = explicit_factor(Z)
+    >>> factor.L.shape, bool(np.allclose(factor.L @ factor.L.T, Z @ Z.T))
+    ((3, 1), True)
+    """
+    _, sizes, right = np.linalg.svd(Z, full_matrices=False)
+    basis = np.ascontiguousarray(right[sizes > FEATURE_TOL * sizes.max(initial=0.0)].T)
+    return Factor(Z @ basis, basis=basis)
+
+
 # ---------------------------------------------------------------------- kernels
 class Kernels:
     """K(ω) = Q W(ω) Q' + R(ω): weighted sums and their adjoints.
@@ -112,20 +131,21 @@ class Kernels:
             R += (omega[m] * self.scales[m]) * self.Ks[m]
         return R
 
-    def root(self, omega: Array) -> Array:
-        """G (r, r), lower triangular, with W(ω) = GG'."""
+    def split(self, omega: Array) -> "Split":
+        """How a function of the range of Q is shared by the kernels of low rank."""
+        stacked = [np.sqrt(omega[m]) * T.T for m, T in zip(self.low, self.T, strict=True)]
         if not self.rank:
-            return np.zeros((0, 0))
-        stacked = [np.sqrt(omega[m]) * T for m, T in zip(self.low, self.T, strict=True)]
-        upper = qr(np.concatenate(stacked, axis=1).T, mode="r", check_finite=False)[0]
-        return np.ascontiguousarray(upper[: self.rank].T)
+            return Split(np.zeros((0, 0)), [np.zeros((len(part), 0)) for part in stacked])
+        left, upper = qr(np.concatenate(stacked), mode="economic", check_finite=False)
+        ends = np.cumsum([len(part) for part in stacked])[:-1]
+        blocks = [block / np.sqrt(omega[m]) for m, block in zip(self.low, np.split(left, ends), strict=True)]
+        return Split(np.ascontiguousarray(upper.T), blocks)
 
-    def adjoints(self, beta: Array, xi: Array) -> tuple[Array, Array]:
-        """F (n_kernels, n, d) and q (n_kernels,): of low-rank kernels by ξ (r, d), others by β (n, d)."""
+    def adjoints(self, beta: Array, inner: Sequence[Array]) -> tuple[Array, Array]:
+        """F (n_kernels, n, d), q (n_kernels,): by T_m'ξ (r_m, d), or by β (n, d) of dense kernels."""
         F, q = np.empty((self.n_kernels, *beta.shape)), np.empty(self.n_kernels)
-        for m, T in zip(self.low, self.T, strict=True):
-            inner = T.T @ xi
-            F[m], q[m] = self.Q @ (T @ inner), float(np.vdot(inner, inner))
+        for m, T, part in zip(self.low, self.T, inner, strict=True):
+            F[m], q[m] = self.Q @ (T @ part), float(np.vdot(part, part))
         for m in self.dense:
             F[m] = self.scales[m] * (self.Ks[m] @ beta)
             q[m] = float(np.vdot(F[m], beta))
@@ -133,13 +153,18 @@ class Kernels:
 
     def forms(self, beta: Array) -> Array:
         """q of any β; cancellation in Q'β is squared away."""
-        return self.adjoints(beta, self.Q.T @ beta)[1]
+        return self.adjoints(beta, self.projected(beta))[1]
 
-    def moved(self, d_mu: Array, xi: Array) -> Array:
-        """Σ_m dμ_m T_m T_m'ξ over the kernels of low rank, (r, d)."""
-        total = np.zeros_like(xi)
-        for m, T in zip(self.low, self.T, strict=True):
-            total += d_mu[m] * (T @ (T.T @ xi))
+    def projected(self, beta: Array) -> list[Array]:
+        """T_m'Q'β of each kernel of low rank, (r_m, d)."""
+        inside = self.Q.T @ beta
+        return [T.T @ inside for T in self.T]
+
+    def moved(self, d_mu: Array, inner: Sequence[Array], d: int) -> Array:
+        """Σ_m dμ_m T_m T_m'ξ over the kernels of low rank, (r, d), from T_m'ξ."""
+        total = np.zeros((self.rank, d))
+        for m, T, part in zip(self.low, self.T, inner, strict=True):
+            total += d_mu[m] * (T @ part)
         return total
 
     def mean_diagonal(self, omega: Array) -> float:
@@ -147,6 +172,21 @@ class Kernels:
         low = sum(omega[m] * float(np.vdot(T, T)) for m, T in zip(self.low, self.T, strict=True))
         dense = sum(omega[m] * self.scales[m] * float(np.trace(self.Ks[m])) for m in self.dense)
         return float(low + dense) / self.n
+
+
+class Split(NamedTuple):
+    """W = GG', and T_m'W⁻¹η from θ = G⁻¹η: the least of all ways to make η, without W or its inverse."""
+
+    G: Array  # (r, r), lower triangular
+    blocks: list[Array]  # (r_m, r): T_m'W⁻¹η = block θ
+
+    def down(self, x: Array) -> Array:
+        """G⁻¹x."""
+        return solve_triangular(self.G, x, lower=True, check_finite=False) if x.size else x
+
+    def inner(self, theta: Array) -> list[Array]:
+        """T_m'ξ of each kernel of low rank, (r_m, d)."""
+        return [block @ theta for block in self.blocks]
 
 
 def _common_basis(factors: Sequence[Array], n: int) -> tuple[Array, list[Array]]:
@@ -410,7 +450,7 @@ class Found(NamedTuple):
     mu: Array  # (n_kernels,), without the floor
     betas: list[Array]  # (n, d) of each task, feasible
     variables: list[Array]  # the barrier variables that they are made of
-    xis: list[Array]  # ξ (r, d) of each task
+    inner: list[list[Array]]  # T_m'ξ (r_m, d) of each task and kernel of low rank
     intercepts: list[Array]  # (d,) of each task
     dual: float  # the value of the duals at these weights
     upper: float
@@ -499,24 +539,16 @@ class _Point:
     def __init__(self, method: InteriorPoint) -> None:
         self.method, self.tasks, self.weights = method, method.tasks, method.weights
         self.kernels = K = method.kernels
-        self.R, self.G = K.dense_sum(self.weights.omega), K.root(self.weights.omega)
+        self.R, self.split = K.dense_sum(self.weights.omega), K.split(self.weights.omega)
         self.betas = [task.beta for task in self.tasks]
-        self.thetas = [self._down(task.eta) for task in self.tasks]
-        self.xis = [self._up(theta) for theta in self.thetas]
-        found = [K.adjoints(beta, xi) for beta, xi in zip(self.betas, self.xis, strict=True)]
+        self.thetas = [self.split.down(task.eta) for task in self.tasks]
+        self.inner = [self.split.inner(theta) for theta in self.thetas]
+        found = [K.adjoints(beta, inner) for beta, inner in zip(self.betas, self.inner, strict=True)]
         self.F = [F for F, _ in found]
         self.q = np.sum([q for _, q in found], axis=0)
         # scores without intercepts: of kernels of low rank, and of the others
         self.low_scores = [K.Q @ task.eta for task in self.tasks]
         self.dense_scores = [np.zeros_like(beta) if self.R is None else self.R @ beta for beta in self.betas]
-
-    def _down(self, x: Array) -> Array:
-        """G⁻¹x."""
-        return solve_triangular(self.G, x, lower=True, check_finite=False) if x.size else x
-
-    def _up(self, x: Array) -> Array:
-        """G⁻ᵀx."""
-        return solve_triangular(self.G, x, lower=True, trans="T", check_finite=False) if x.size else x
 
     # ------------------------------------------------------------------ certificate
     def certified(self) -> Found:
@@ -544,7 +576,7 @@ class _Point:
         lower = plane - 0.5 * w.support(q)
         dual = plane - 0.5 * float(w.omega @ q)
         gap = relative_gap(upper, lower, self.method.least_size)
-        return Found(w.mu / w.excess, betas, variables, self.xis, intercepts, dual, upper, lower, gap)
+        return Found(w.mu / w.excess, betas, variables, self.inner, intercepts, dual, upper, lower, gap)
 
     # ------------------------------------------------------------------ step
     def step(self) -> bool:
@@ -574,7 +606,7 @@ class _Point:
     def _system(self, t: int) -> "_System":
         """The factors of one task, with the columns that all directions use."""
         task, K = self.tasks[t], self.kernels
-        system = _System(self.R, task, K.Q, self.G)
+        system = _System(self.R, task, K.Q, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -608,11 +640,11 @@ class _Point:
         share = self._length(predictor) ** 2
         q, scores, etas = np.zeros(self.kernels.n_kernels), [], []
         for d in predictor.tasks:
-            xi = self._up(self._down(d.inner))
-            F, own = self.kernels.adjoints(d.beta, xi)
+            inner = self.split.inner(self.split.down(d.inner))
+            F, own = self.kernels.adjoints(d.beta, inner)
             q += share * own
             scores.append(share * np.tensordot(predictor.mu, F, 1))
-            etas.append(share * self.kernels.moved(predictor.mu, xi))
+            etas.append(share * self.kernels.moved(predictor.mu, inner, d.beta.shape[1]))
         return _SecondOrder(q, scores, etas)
 
     def _prepared(
@@ -635,13 +667,13 @@ class _Point:
             rho = task.reward + (task.turn * inner[task.sample]).sum(axis=1) + task.s - task.v
             rho = rho + cs / task.a - cv / task.room
             r = task.right_side(rho, system.theta, system.curvature)
-        r_xi = self.xis[t] - K.Q.T @ self.betas[t]
-        x, e = system.solve(r[:, None], r_xi)
+        mismatch = self.thetas[t] - (K.Q @ self.split.G).T @ self.betas[t]
+        x, e = system.solve(r[:, None], mismatch)
         missing = task.total - self.betas[t].sum(axis=0)
         A, right = system.reduced(x[:, 0], missing)
         if self.weights.moves:
-            for m, T in zip(K.low, K.T, strict=True):
-                right[m] -= float(np.vdot(T.T @ self.xis[t], T.T @ r_xi))
+            for m, part, by_duals in zip(K.low, self.inner[t], K.projected(self.betas[t]), strict=True):
+                right[m] -= float(np.vdot(part, part - by_duals))
         return _Part(cs, cv, rho, r, x[:, 0], e[:, 0], missing, A, right)
 
     def _completed(self, t: int, part: "_Part", d_mu: Array) -> Direction:
@@ -649,7 +681,7 @@ class _Point:
         task, system = self.tasks[t], self.systems[t]
         x, e, b = system.complete(part.x, part.inner, part.missing, d_mu)
         e = e.reshape(-1, task.d)
-        eta = e + self.kernels.moved(d_mu, self.xis[t]) if d_mu.size else e
+        eta = e + self.kernels.moved(d_mu, self.inner[t], task.d) if d_mu.size else e
         if task.is_free:
             nothing = np.zeros(0)
             return Direction(x[:, None], nothing, nothing, nothing, eta, e, b)
@@ -686,12 +718,11 @@ class _Point:
         allowed = np.maximum(0.5 * self.q[K.low] / (w.multiplier * w.slope[K.low]), _STEEPEST)
         for _ in range(_SHORTENINGS):
             mu = w.mu + length * step.mu
-            G = K.root(w.floor + mu)
+            split = K.split(w.floor + mu)
             q = np.zeros(K.low.size)
             for task, d in zip(self.tasks, step.tasks, strict=True):
-                theta = solve_triangular(G, task.eta + length * d.eta, lower=True, check_finite=False)
-                xi = solve_triangular(G, theta, lower=True, trans="T", check_finite=False)
-                q += [float(((T.T @ xi) ** 2).sum()) for T in K.T]
+                inner = split.inner(split.down(task.eta + length * d.eta))
+                q += [float(np.vdot(part, part)) for part in inner]
             limit = (w.multiplier + length * step.multiplier) * (w.p * mu ** (w.p - 1.0))[K.low]
             if (0.5 * q <= allowed * limit).all():
                 break
@@ -739,7 +770,7 @@ class _Part(NamedTuple):
 
 # ---------------------------------------------------------------------- linear systems
 class _System:
-    """(R + D) x + Q e = r, W⁻¹e − Q'x = −r_ξ of one task with W = GG', in the task's coordinates."""
+    """(R + D) x + Q e = r, G⁻¹e − G'Q'x = −mismatch of one task, in the task's coordinates."""
 
     def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
         self.G, self.d, self.task = G, task.d, task
@@ -768,17 +799,22 @@ class _System:
             return np.asarray(r / np.where(self.moves, self.D, np.inf)[:, None])
         return np.asarray(cho_solve(self.factor, np.where(self.moves[:, None], r, 0.0), check_finite=False))
 
-    def solve(self, r: Array, r_xi: Array | None = None) -> tuple[Array, Array]:
+    def solve(self, r: Array, mismatch: Array | None = None) -> tuple[Array, Array]:
         """p and e for the columns of r."""
         p = self._base(r)
         if not self.P.shape[1]:
             return p, np.zeros((0, r.shape[1]))
-        right = self.BP.T @ r
-        if r_xi is not None:
-            right = right - (self.G.T @ r_xi).reshape(-1, 1)
-        x = self.unit[:, None] * cho_solve(self.small, self.unit[:, None] * right, check_finite=False)
-        e = (self.G @ x.reshape(len(self.G), -1)).reshape(x.shape)
-        return p - self.BP @ x, e
+        asked: Array | float = 0.0 if mismatch is None else mismatch.reshape(-1, 1)
+        x = self._small(self.BP.T @ r - asked)
+        p = p - self.BP @ x
+        for _ in range(_REFINEMENTS):  # what the elimination lost of G'Q'p − x
+            more = self._small(self.P.T @ p - x - asked)
+            x, p = x + more, p - self.BP @ more
+        return p, (self.G @ x.reshape(len(self.G), -1)).reshape(x.shape)
+
+    def _small(self, right: Array) -> Array:
+        scaled = cho_solve(self.small, self.unit[:, None] * right, check_finite=False)
+        return np.asarray(self.unit[:, None] * scaled)
 
     def prepare(self, columns: Array, n_intercepts: int) -> None:
         """Solve for the intercepts and the adjoints of the kernels."""

@@ -33,6 +33,7 @@ def learn_weights(
     floor: Array | None = None,
     options: Options | None = None,
     start: SolveResult | None = None,
+    exact: second.Exact | None = None,
 ) -> SolveResult:
     """Learn the weights of a stack of kernels, common to one or more machines.
 
@@ -58,6 +59,8 @@ def learn_weights(
     start : SolveResult, optional
         Where to start: the result for the same losses on nearby kernels, or with other costs or another norm.
         A hard margin finds its own start.
+    exact : function of the number of a kernel, optional
+        Its explicit features (n, r), or None: where dual variables do not hold the function, they do.
 
     Returns
     -------
@@ -95,11 +98,11 @@ def learn_weights(
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
         options, units = options or Options(), (target_scale / kernel_scale, target_scale)
         can_hand_over = second.is_possible(stack, scaled)
-        factors = second.beyond_precision(stack, scaled) if can_hand_over else {}
+        factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
         if factors:
             learner = OuterLoop(stack, scaled, LpBall(norm), options)
             learner.units = units
-            return _hand_over(learner, scaled, factors, kernel_costs, left)
+            return _hand_over(learner, scaled, factors, kernel_costs, left, exact)
         found = _prepare(stack, scaled, LpBall(norm), options, warm)
         if found is None:
             return _inseparable(Ks, losses)
@@ -108,7 +111,7 @@ def learn_weights(
         result = _result(learner, status, kernel_costs, learn_ridge, left)
         if status != Status.STALLED or not can_hand_over:
             return result
-        handed = _hand_over(learner, scaled, {}, kernel_costs, left)
+        handed = _hand_over(learner, scaled, {}, kernel_costs, left, exact)
         if handed.gap <= result.gap:
             return handed
         return replace(result, status=handed.status, history=handed.history)
@@ -290,6 +293,7 @@ def _hand_over(
     factors: dict[int, Factor],
     costs: Array,
     left: float,
+    exact: second.Exact | None,
 ) -> SolveResult:
     """The result of the interior-point method for the learner's problem, after what the learner recorded."""
     stack, record, options = learner.stack, learner.record, learner.options
@@ -300,7 +304,9 @@ def _hand_over(
 
     record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
     record.divisible = False
-    found = second.solve(stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note)
+    found = second.solve(
+        stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note, exact
+    )
     status = Status.OPTIMAL if found.gap <= options.tol else record.status
     record.history[-1] |= learner.bounds(found.upper, found.lower, int(np.count_nonzero(found.mu)))
     dual_scale, target_scale = learner.units

@@ -4,7 +4,8 @@ Two reasons, both measured and neither a time:
 
 - **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-3 for a kernel of low
   numerical rank, no dual variables hold the function in double precision. The interior-point method is called
-  at once, and these kernels predict by their factors: by the kernel's values at the pivots.
+  at once, and these kernels predict by their factors: by explicit features where the kernel has some, which
+  are far more precise than its values, else by its values at the pivots.
 - **Work** (:func:`allowed_work`). SMO and the outer loop may read as many numbers as the interior-point
   method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
   cheaper of the two.
@@ -22,8 +23,19 @@ from ..._typing import Array
 from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
-from ..svm.interior_point import Factor, Found, InteriorPoint, Kernels, class_basis, pivoted_factor
+from ..svm.interior_point import (
+    Factor,
+    Found,
+    InteriorPoint,
+    Kernels,
+    class_basis,
+    explicit_factor,
+    pivoted_factor,
+)
 from ..svm.losses import HardMargin, JointHinge, Loss
+
+# The explicit features (n, r) of a kernel by its number; None where it has none.
+Exact = Callable[[int], Array | None]
 
 _LOST = 1e-3  # share of the function that rounding of dual variables may take
 _MOST_DENSE = 4000  # coordinates of a dense factorization
@@ -60,13 +72,15 @@ def allowed_work(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> f
     )
 
 
-def beyond_precision(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> dict[int, Factor]:
+def beyond_precision(
+    stack: WeightedStack, losses: Sequence[Loss | JointHinge], exact: Exact | None = None
+) -> dict[int, Factor]:
     """Factors of the kernels of low rank that dual variables cannot hold; none where all can."""
     largest = max(_largest_dual(loss) for loss in losses)
     sizes = largest * stack.mean_diagonals * stack.n * np.finfo(float).eps
     if not np.isfinite(sizes).all():
         return {}
-    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1)
+    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1, exact)
 
 
 def _largest_dual(loss: Loss | JointHinge) -> float:
@@ -79,18 +93,24 @@ def _largest_dual(loss: Loss | JointHinge) -> float:
     return bound if np.isfinite(bound) else 1.0 / shift
 
 
-def _low_rank_factors(stack: WeightedStack, kernels: Array, most: int) -> dict[int, Factor]:
-    """The factors of those of the kernels that have one of rank ``most`` at most."""
+def _low_rank_factors(
+    stack: WeightedStack, kernels: Array, most: int, exact: Exact | None
+) -> dict[int, Factor]:
+    """The factors of those of the kernels that have one of rank ``most`` at most, or explicit features."""
     rows = np.unique(np.linspace(0, stack.n - 1, min(stack.n, _SAMPLE)).astype(int))
     factors = {}
     for m in kernels:
         K = stack.Ks[m]
+        Z = None if exact is None else exact(int(m))
+        if Z is not None:
+            factors[int(m)] = explicit_factor(Z)
+            continue
         if stack.n > 2 * _SAMPLE and most < stack.n - 1:
             guess = pivoted_factor(np.asarray(K[np.ix_(rows, rows)], float))
-            if guess.pivots.size > _LOW_RANK * rows.size:
+            if guess.L.shape[1] > _LOW_RANK * rows.size:
                 continue
         factor = pivoted_factor(K)
-        if factor.pivots.size <= most and _matches(K, factor):
+        if factor.L.shape[1] <= most and _matches(K, factor):
             factors[int(m)] = factor
     return factors
 
@@ -104,10 +124,9 @@ def _matches(K: Array, factor: Factor) -> bool:
 
 # ---------------------------------------------------------------------- what
 class FactorPart(NamedTuple):
-    """A kernel that predicts by a factor: K[:, pivots] root⁻¹ coef', root upper triangular."""
+    """A kernel that predicts by a factor, L coef'."""
 
-    pivots: Array  # (r,)
-    root: Array  # (r, r)
+    factor: Factor
     coef: Array  # (n_outputs, r)
 
 
@@ -132,10 +151,11 @@ def solve(
     tol: float,
     least_size: float,
     note: Callable[[float, float, Array], bool],
+    exact: Exact | None = None,
 ) -> Handed:
     """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
     others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
-    factors = factors | _low_rank_factors(stack, others, stack.n // 4)
+    factors = factors | _low_rank_factors(stack, others, stack.n // 4, exact)
     kernels = Kernels(stack.Ks, stack.scales, factors)
     method = InteriorPoint(kernels, losses, weight_set, stack.floor, least_size)
     aim = min(tol, max(_AIM * tol, _FINEST))
@@ -180,18 +200,17 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
     q, risk, norm2, plane = np.zeros(kernels.n_kernels), 0.0, 0.0, 0.0
     duals, intercepts = [], []
     coefs: dict[int, list[Array]] = {} if by_duals else {int(m): [] for m in kernels.low}
-    for task, beta, xi, b in zip(method.tasks, found.betas, found.xis, found.intercepts, strict=True):
+    for task, beta, inner, b in zip(method.tasks, found.betas, found.inner, found.intercepts, strict=True):
         basis = np.ones((1, 1)) if task.d == 1 else class_basis(task.d + 1)
         own = kernels.forms(beta)
         scores = np.zeros_like(beta)
         for m in dense[omega[dense] > 0.0]:
             scores += omega[m] * kernels.scales[m] * (kernels.Ks[m] @ beta)
             norm2 += omega[m] * own[m]
-        for m, T in zip(kernels.low, kernels.T, strict=True) if coefs else ():
-            inner = T.T @ xi
-            v = np.sqrt(kernels.scales[m]) * omega[m] * inner
+        for m, part in zip(kernels.low, inner, strict=True) if coefs else ():
+            v = np.sqrt(kernels.scales[m]) * omega[m] * part
             scores += kernels.factors[int(m)].L @ v
-            norm2 += omega[m] * float(np.vdot(inner, inner))
+            norm2 += omega[m] * float(np.vdot(part, part))
             coefs[int(m)].append(basis @ v.T)
         value, b = task.risk(scores, b)
         risk += value
@@ -201,9 +220,7 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
         intercepts.append(basis @ b)
     upper, lower = risk + 0.5 * norm2, plane - 0.5 * weights.support(q)
     factors = {
-        m: FactorPart(kernels.factors[m].pivots, kernels.factors[m].root, np.concatenate(coef))
-        for m, coef in coefs.items()
-        if omega[m] > 0.0
+        m: FactorPart(kernels.factors[m], np.concatenate(coef)) for m, coef in coefs.items() if omega[m] > 0.0
     }
     gap = relative_gap(upper, lower, method.least_size)
     return Handed(

@@ -16,7 +16,7 @@ not touch the constraints of the machines.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,8 @@ class FoldModel(MachineClassifier, BaseEstimator):
             scores = (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
             for factor in self._factors:
                 if factor.kernel == m:
-                    scores[:, factor.machines] = factor.scores(self._blocks[m])
+                    explicit = partial(self._whole_bank.explicit_features, int(m), self._X_test)
+                    scores[:, factor.machines] = factor.scores(self._blocks[m], explicit)
             total += scores
         return total
 

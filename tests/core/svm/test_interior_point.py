@@ -194,7 +194,7 @@ def judged_gap(Ks, loss, result, p):
             q.append(float(beta @ K @ beta))
             norm2 += result.weights[m] * q[m]
         else:
-            L = features(K[:, part.pivots], part.root)
+            L = features(K[:, part.factor.pivots], part.factor.root)
             np.testing.assert_allclose(L @ L.T, K, atol=1e-10 * K.max())
             scores += L @ part.coef[0]
             q.append(float(((L.T @ beta) ** 2).sum()))

@@ -45,7 +45,8 @@ from .losses import JointHinge, Loss
 # Of the largest diagonal element: columns of factors of smaller pivots are mostly rounding of the kernel.
 RANK_TOL = 1e-12
 FEATURE_TOL = 1e-8  # of the largest singular value of explicit features
-_SPAN_TOL = 1e-12  # of directions that several kernels share
+# of directions that several kernels share, up to the rounding of features and of the kernels' values
+_SPAN_TOL, _ROUGH_SPAN_TOL = 1e-15, 1e-12
 _MAX_ITER = 150
 _PATIENCE = 12  # iterations without progress, after which rounding is to blame
 _RELEASE = 0.3  # the machines' own relative gap from which on the weights move
@@ -119,7 +120,8 @@ class Kernels:
         self.low = np.array(sorted(factors), np.intp)
         self.dense = np.setdiff1d(np.arange(self.n_kernels), self.low)
         scaled = [factors[m].L * np.sqrt(scales[m]) for m in self.low]
-        self.Q, self.T = _common_basis(scaled, self.n)
+        is_rough = any(factors[m].basis is None for m in self.low)
+        self.Q, self.T = _common_basis(scaled, self.n, _ROUGH_SPAN_TOL if is_rough else _SPAN_TOL)
         self.rank = int(self.Q.shape[1])
 
     def dense_sum(self, omega: Array) -> Array | None:
@@ -189,7 +191,7 @@ class Split(NamedTuple):
         return [block @ theta for block in self.blocks]
 
 
-def _common_basis(factors: Sequence[Array], n: int) -> tuple[Array, list[Array]]:
+def _common_basis(factors: Sequence[Array], n: int, tol: float) -> tuple[Array, list[Array]]:
     """Orthonormal Q (n, r) of the range of all factors, and T_m with L_m = Q T_m."""
     if not factors:
         return np.zeros((n, 0)), []
@@ -197,7 +199,7 @@ def _common_basis(factors: Sequence[Array], n: int) -> tuple[Array, list[Array]]
     together = np.concatenate([L / size for L, size in zip(factors, sizes, strict=True)], axis=1)
     basis, upper, _ = qr(together, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diagonal(upper))
-    rank = int(np.count_nonzero(diagonal > _SPAN_TOL * diagonal[0])) if diagonal.size else 0
+    rank = int(np.count_nonzero(diagonal > tol * diagonal[0])) if diagonal.size else 0
     # in the basis of the sum's eigenvectors the elements of W are graded
     left, _, _ = np.linalg.svd(upper[:rank], full_matrices=False)
     Q = basis[:, :rank] @ left
@@ -427,11 +429,6 @@ class Weights:
         bend = self.p * (self.p - 1.0) * self.mu ** (self.p - 2.0) if self.p > 1.0 else 0.0
         return np.asarray(self.multiplier * bend + self.z / self.mu)
 
-    @property
-    def excess(self) -> float:
-        """By how much the weights have to be divided to lie in the set."""
-        return max(float(np.linalg.norm(self.mu, self.p)), 1.0) if self.learns else 1.0
-
     def support(self, q: Array) -> float:
         """The largest weighted sum of q."""
         return (self.set.support(q) if self.learns else float(self.mu @ q)) + float(self.floor @ q)
@@ -572,11 +569,11 @@ class _Point:
             betas.append(beta)
             variables.append(task.a)
         w = self.weights
-        upper = risk + 0.5 * w.excess * norm2  # weights divided by the excess: norms grow by no more
+        upper = risk + 0.5 * norm2
         lower = plane - 0.5 * w.support(q)
         dual = plane - 0.5 * float(w.omega @ q)
         gap = relative_gap(upper, lower, self.method.least_size)
-        return Found(w.mu / w.excess, betas, variables, self.inner, intercepts, dual, upper, lower, gap)
+        return Found(w.mu, betas, variables, self.inner, intercepts, dual, upper, lower, gap)
 
     # ------------------------------------------------------------------ step
     def step(self) -> bool:
@@ -599,7 +596,8 @@ class _Point:
                 task.free_beta = task.free_beta + length * d.beta
         w = self.weights
         if w.moves:
-            w.mu, w.z = w.mu + length * change.mu, w.z + length * change.z
+            mu = w.mu + length * change.mu
+            w.mu, w.z = mu / float(np.linalg.norm(mu, w.p)), w.z + length * change.z  # within the set
             w.multiplier += length * change.multiplier
         return True
 

@@ -154,6 +154,7 @@ def solve(
     exact: Exact | None = None,
 ) -> Handed:
     """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
+    by_duals = not factors  # else they do not hold the function, whatever rounding makes of its bounds
     others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
     factors = factors | _low_rank_factors(stack, others, stack.n // 4, exact)
     kernels = Kernels(stack.Ks, stack.scales, factors)
@@ -161,7 +162,7 @@ def solve(
     aim = min(tol, max(_AIM * tol, _FINEST))
     found = method.run(aim, lambda best: note(best.upper, best.lower, best.mu))
     best: Handed | None = None
-    for handed in _forms(method, found):
+    for handed in _forms(method, found, by_duals):
         if best is None or handed.gap < best.gap:
             best = handed
         if handed.gap <= tol:
@@ -170,11 +171,12 @@ def solve(
     return best
 
 
-def _forms(method: InteriorPoint, found: Found) -> Iterator[Handed]:
+def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Handed]:
     """The solution in forms from the simplest on: the last is the most precise."""
     clear = _cleared(method, found)
     for solution in (clear, found):
-        yield _handed(method, solution, by_duals=True)
+        if by_duals:
+            yield _handed(method, solution, by_duals=True)
         if method.kernels.low.size:
             yield _handed(method, solution, by_duals=False)
 

@@ -105,7 +105,7 @@ def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
     Where no cache exists this takes half a minute, and a message says so. Later processes load the result
     from the cache in well under a second, silently.
     """
-    if name in _done or getattr(_busy, "now", False):
+    if name in _done or is_compiling():
         return
     announcement = threading.Timer(
         _SILENT_SECONDS,
@@ -136,6 +136,11 @@ def _measured() -> Iterator[None]:
         yield
     finally:
         _spent, _began = seconds_compiling(), None
+
+
+def is_compiling() -> bool:
+    """Whether this thread solves a tiny problem, so that loops are compiled: it is solved to its end."""
+    return getattr(_busy, "now", False)
 
 
 def seconds_compiling() -> float:

@@ -122,9 +122,9 @@ class FoldModel(MachineClassifier, BaseEstimator):
         """The score on the validation samples of the classifier with these costs."""
         model = self.model
         model._costs, place = costs, np.log(costs)
+        model._bank = self._whole_bank
         solutions = model._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
         self._points.append((place, [solved.result for solved in solutions]))
-        model._bank = self._whole_bank
         model._store(solutions, self._samples)
         self.classes_, self.intercept_, self._votes = model.classes_, model.intercept_, model._votes
         self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])

@@ -186,7 +186,7 @@ def _prepare(
     """The learner at its starting point; None if a hard margin cannot exist."""
     learner = OuterLoop(stack, losses, weight_set, options)
     if second.is_possible(stack, losses):
-        learner.limit_work(second.allowed_work(stack, losses))
+        learner.limit_work(second.allowed_work(stack, losses), second.MOST_ITERATIONS)
     hard = isinstance(losses[0], HardMargin)
     if hard and stack.identity is None and not _start_separated(learner):
         return None

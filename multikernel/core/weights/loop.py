@@ -401,11 +401,11 @@ class OuterLoop(Iterate):
         self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
         self.enough = options.tol  # the gap of the planes at which their mean is tried
-        self.allowed_work = np.inf
+        self.allowed_work = self.allowed_iter = np.inf
 
-    def limit_work(self, numbers: float) -> None:
-        """Stop, as stalled, after so many numbers of the kernels were read."""
-        self.allowed_work = numbers
+    def limit_work(self, numbers: float, iterations: int) -> None:
+        """Stop, as stalled, after so many numbers of the kernels were read or iterations were made."""
+        self.allowed_work, self.allowed_iter = numbers, iterations
         for machine in self.machines:
             machine.max_steps = min(machine.max_steps, int(0.5 * numbers / self.stack.n) + 1)
 
@@ -433,7 +433,7 @@ class OuterLoop(Iterate):
                 return Status.OPTIMAL
             if stops:
                 return self._leave(values, self.record.status)
-            if self.work > self.allowed_work:
+            if self.work > self.allowed_work or self.record.n_iter > self.allowed_iter:
                 return self._leave(values, Status.STALLED)
             if not self._step(values):
                 return self._leave(values, Status.STALLED)

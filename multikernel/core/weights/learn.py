@@ -112,7 +112,9 @@ def learn_weights(
         if status != Status.STALLED or not can_hand_over:
             return result
         handed = _hand_over(learner, scaled, {}, kernel_costs, left, exact)
-        return handed if handed.gap <= result.gap else replace(result, history=handed.history)
+        if handed.gap <= result.gap:
+            return handed
+        return replace(result, status=handed.status, history=handed.history)
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -301,6 +303,7 @@ def _hand_over(
         return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
 
     record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    record.divisible = False
     found = second.solve(
         stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note, exact
     )

@@ -564,8 +564,8 @@ def lower_bound(
 ) -> float:
     """The dual value of machines that share their weights; what is left of the sums is paid for."""
     balance = duals.sum(axis=1) - loss.total
-    sizes = np.abs(duals).sum(axis=1)
-    if not (np.abs(balance) <= FEASIBILITY_TOL * np.maximum(sizes, loss.total)).all():
+    size = max(float(np.abs(duals).sum(axis=1).max()), loss.total)
+    if not (np.abs(balance) <= FEASIBILITY_TOL * size).all():
         return -np.inf
     unpaid = float(np.abs(balance) @ loss.intercept_sizes(intercepts))
     return loss.reward(duals) - unpaid - 0.5 * support(forms.sum(axis=0), norm)

@@ -8,8 +8,10 @@ Numba's own ``max`` on floats keeps NaN semantics, which defeats vectorisation; 
 
 import logging
 import threading
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -26,6 +28,8 @@ logger = logging.getLogger("multikernel")
 _SILENT_SECONDS = 2.0
 _done: set[str] = set()
 _busy = threading.local()
+_spent = 0.0  # seconds of compiling that ended
+_began: float | None = None
 
 
 def kept_njit(**settings: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -101,7 +105,7 @@ def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
     Where no cache exists this takes half a minute, and a message says so. Later processes load the result
     from the cache in well under a second, silently.
     """
-    if name in _done or getattr(_busy, "now", False):
+    if name in _done or is_compiling():
         return
     announcement = threading.Timer(
         _SILENT_SECONDS,
@@ -112,8 +116,34 @@ def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
     announcement.start()
     _busy.now = True
     try:
-        solve_tiny()
+        with _measured():
+            solve_tiny()
     finally:
         announcement.cancel()
         _busy.now = False
     _done.add(name)
+
+
+@contextmanager
+def _measured() -> Iterator[None]:
+    """Count the time of the block as that of compiling; of two threads, the first one's."""
+    global _spent, _began
+    if _began is not None:
+        yield
+        return
+    _began = time.perf_counter()
+    try:
+        yield
+    finally:
+        _spent, _began = seconds_compiling(), None
+
+
+def is_compiling() -> bool:
+    """Whether this thread solves a tiny problem, so that loops are compiled: it is solved to its end."""
+    return getattr(_busy, "now", False)
+
+
+def seconds_compiling() -> float:
+    """Seconds that this process has spent on compiling so far."""
+    began = _began
+    return _spent if began is None else _spent + time.perf_counter() - began

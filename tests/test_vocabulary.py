@@ -60,6 +60,7 @@ MEANINGS = {
     "max_columns": "maximum number of columns",
     "max_iter": "maximum number of iterations",
     "max_steps": "maximum number of points of a search",
+    "max_time": "maximum time of a fit in seconds",
     "method": "variant of the problem",
     "multiclass": "how more than two classes are treated",
     "n_clusters": "number of clusters",
@@ -76,6 +77,7 @@ MEANINGS = {
     "norm": "p of the set of kernel weights",
     "normalize": "whether, or how, kernels are scaled",
     "nu": "share of samples that may lie outside",
+    "on_interrupt": "what Ctrl-C does",
     "outer": "norm over groups",
     "patience": "iterations without progress before the end",
     "penalty": "form of the penalty on kernel weights",
@@ -140,6 +142,9 @@ MAX_ITER = {
     "ProjectionKernelOneClass": 100,
     "ProjectionKernelRegressor": 100,
 }
+ITERATES = {"max_iter", "n_rounds", "n_steps"}
+# Others with a limit of their time: loops without a number of iterations, and kernels that are tried in turn.
+ALSO_LIMITED = {"DiscriminantMKL", "KimDiscriminant", "SpectralKernelClassifier"}
 UNWEIGHTED = {
     "BayesianMKLClassifier": "the likelihood of the model has no weights",
     "BayesianMKLRegressor": "the likelihood of the model has no weights",
@@ -207,6 +212,20 @@ def test_tol(cls):
 @classes_with("max_iter")
 def test_max_iter(cls):
     assert parameters(cls)["max_iter"].default == MAX_ITER.get(cls.__name__, 300)
+
+
+@every
+def test_whatever_iterates_has_limits(cls):
+    names = parameters(cls)
+    iterates = bool(ITERATES & names.keys()) or cls.__name__ in ALSO_LIMITED
+    assert ("max_time" in names) == iterates
+    assert ("on_interrupt" in names) == ("callback" in names)
+    if iterates:
+        assert names["max_time"].default is None
+        assert "max_time" in cls.__doc__
+    if "callback" in names:
+        assert names["on_interrupt"].default == "raise"
+        assert "on_interrupt" in cls.__doc__
 
 
 @classes_with("random_state")

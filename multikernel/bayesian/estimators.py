@@ -151,8 +151,12 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     tol : float
         The fit ends when the evidence bound would rise by no more, in nats a sample, as ``dual_gap_`` tells.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     callback : callable, optional
         Called after each iteration with the newest entry of the history; True stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
     random_state : int, RandomState or None
         Of the first kernel weights; None starts with equal ones.
@@ -205,7 +209,9 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     spread: float = 0.3
     tol: float = 1e-5
     max_iter: int = 1000
+    max_time: float | None = None
     callback: CallbackType = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -287,7 +293,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     spread : float
         :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
         noise, and predictive deviations are too small.
-    kernels, sparse, tol, max_iter, callback, verbose, random_state
+    kernels, sparse, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`BayesianMKLClassifier`.
 
     Attributes
@@ -329,7 +335,9 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     spread: float = 1.0
     tol: float = 1e-5
     max_iter: int = 1000
+    max_time: float | None = None
     callback: CallbackType = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

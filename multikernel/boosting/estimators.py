@@ -190,7 +190,9 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     max_iter : int
         At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
         rounds ("mark").
-    callback, verbose
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
+    callback, on_interrupt, verbose
         As for :class:`MKLClassifier`.
     random_state : int, RandomState or None
         Of the folds of the calibration.
@@ -249,7 +251,9 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 1000
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -300,7 +304,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Parameters
     ----------
-    kernels, method, C, max_columns, normalize, tol, max_iter, callback, verbose
+    kernels, method, C, max_columns, normalize, tol, max_iter, max_time, callback, on_interrupt, verbose
         As for :class:`ColumnBoostingClassifier`.
     epsilon : float >= 0
         Errors below it are free ("lp" and "qp").
@@ -331,7 +335,9 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     normalize: bool = True
     tol: float = 1e-3
     max_iter: int = 1000
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingRegressor":

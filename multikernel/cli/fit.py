@@ -19,8 +19,6 @@ from multikernel.report import summarize
 from multikernel.report.words import view_label
 from multikernel.views.low_rank import GRAM_ROUTES
 
-_STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
-
 _METHODS = ", ".join(method.name for method in list_methods() if method.predicts)
 
 
@@ -151,11 +149,8 @@ def _fit(plan: tables.FitPlan) -> tables.Fitted:
         with err().status(f"fitting {plan.method.name}"):
             return tables.fit_plan(plan)
     tol = plan.model.get_params(deep=False).get("tol")
-    with (
-        tables.stop_on_interrupt(_STOPPING) as stop,
-        options.watch_fit(f"fitting {plan.method.name}", tol) as step,
-    ):
-        return tables.fit_plan(plan, on_step=step, stop=stop)
+    with options.watch_fit(f"fitting {plan.method.name}", tol) as step:
+        return tables.fit_plan(plan, on_step=step)
 
 
 def _show(record: dict[str, Any], tuning: tables.Tuning | None, folder: Path, as_json: bool) -> None:

@@ -50,6 +50,8 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         Starts by k-means++ in the feature space of equal weights; the best end is kept.
     max_iter : int
         Turns of one start, each of which moves samples and finds weights.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     random_state : int, RandomState or None
         Seeds the starts; None is a fixed seed.
 
@@ -102,6 +104,7 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     weights: str = "learn"
     n_init: int = 10
     max_iter: int = 300
+    max_time: float | None = None
     random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MultipleKernelKMeans":
@@ -167,9 +170,11 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         kept = samples.rows if self._precomputed else np.arange(len(K))
         self._bank = self._bank.restrict(kept, np.flatnonzero(self.kernel_weights_))
         if found.status != Status.OPTIMAL:
+            by_time = found.status == Status.MAX_TIME
+            limit = f"max_time={self.max_time:g} seconds" if by_time else f"max_iter={self.max_iter} turns"
             warn_caller(
-                f"MultipleKernelKMeans: the clusters still changed after max_iter={self.max_iter} turns. "
-                "Raise max_iter.",
+                f"MultipleKernelKMeans: the clusters still changed after {limit}. Raise "
+                f"{'max_time, or lower n_init' if by_time else 'max_iter'}.",
                 ConvergenceWarning,
             )
 

@@ -20,14 +20,14 @@ The end is a partition that no longer changes: no single move lowers J at its we
 for it. The best of several starts is kept. They come from k-means++ in the feature space of equal weights.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._numba import compiled
 from .._typing import Array
-from ..core.optim.loop import Recorder, Result
+from ..core.optim.loop import ENDED_EARLY, Recorder, Result
 from ..core.stack.sums import weighted_sum
 
 _NOTHING = 1e-12  # share of all spread that is none, but for rounding
@@ -85,10 +85,11 @@ class KernelKMeans:
         """The best of several starts, of at most so many turns each."""
         equal = np.full(len(self.Ks), 1.0 / len(self.Ks))
         K, rng = self.combine(equal), np.random.default_rng(seed)
-        found = [
-            self._from(spread_start(K, self.k, rng, self.weights), equal, K, max_iter) for _ in range(n_init)
-        ]
-        return min(found, key=lambda result: result.objective)
+        found: list[KMeansResult] = []
+        while len(found) < n_init and (not found or found[-1].status not in ENDED_EARLY):
+            found.append(self._from(spread_start(K, self.k, rng, self.weights), equal, K, max_iter))
+        best = min(found, key=lambda result: result.objective)
+        return replace(best, status=found[-1].status) if found[-1].status in ENDED_EARLY else best
 
     def _from(self, labels: Array, eta: Array, K: Array, max_iter: int) -> KMeansResult:
         record = Recorder(max_iter=max_iter)

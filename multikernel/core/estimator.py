@@ -49,6 +49,7 @@ from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
 from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
+from .limits import within_limits
 from .missing_views import (
     FILL_OF,
     MissingViewsWarning,
@@ -151,8 +152,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "fit" in vars(cls):  # every fit can be followed by scikit-learn's callbacks
-            cls.fit = reports_its_task(cls.fit)
+        if "fit" in vars(cls):  # every fit has limits, and can be followed by scikit-learn's callbacks
+            cls.fit = reports_its_task(within_limits(cls.fit))
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -341,6 +342,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             return
         remedy = {
             Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.MAX_TIME: "The time is over: raise max_time or tol, or normalise the kernels.",
             Status.MAX_COLUMNS: "Raise max_columns or tol.",
             Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
             "kernels.",

@@ -117,8 +117,11 @@ class DualKernels:
             scores = (K @ self.coefficients.T) * self.weights[:, m]
             for factor in self.factors:
                 if factor.kernel == m:
-                    scores[:, factor.machines] = factor.scores(K, partial(self.bank.explicit_features, m, X))
+                    scores[:, factor.machines] = factor.scores(K, partial(self._explicit, m, X))
             yield m, scores if scales is None else scores * scales
+
+    def _explicit(self, m: int, X: Any) -> Array:
+        return np.asarray(self.bank.explicit_features(m, X))
 
     def _sample_scales(self, X: Any) -> Array | None:
         if not self.notes_absent:

@@ -30,7 +30,7 @@ from ..views import KernelBank
 from ..views.memory import allocate_stack
 from ..views.tables import MultiTable
 from .fitted import sample_scales
-from .optim.loop import Status
+from .optim.loop import ENDED_EARLY, Status
 from .weights.loop import SolveResult
 
 FILL_OF: dict[str, str | None] = {
@@ -77,7 +77,7 @@ def learn_rescaled(
             np.multiply(K, scales[:, None], out=target)
             target *= scales
         result = learn(scaled, start)
-        if result.status == Status.INSEPARABLE:
+        if result.status in (Status.INSEPARABLE, *ENDED_EARLY):
             return result, reference
         weights = result.weights / (result.weights.sum() or 1.0)
         if number >= _PLAIN_ROUNDS:

@@ -35,7 +35,7 @@ from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Status
+from ..core.optim.loop import ENDED_EARLY, Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
@@ -138,7 +138,7 @@ def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str
             f"normalise the kernels, or raise tol.{remedy}",
             ConvergenceWarning,
         )
-    if any(r.gap > model.tol and not r.exhausted for r in results):
+    if any(r.gap > model.tol and not r.exhausted and r.status not in ENDED_EARLY for r in results):
         warn_caller(
             f"{name}: the relative duality gap of a machine at the learned kernel is {model.dual_gap_:.1e}, "
             "and floating point allows no better: the objective is nearly zero. Bring targets and kernels to "
@@ -156,6 +156,13 @@ def warn_of_descent(model: Any, results: Sequence[LocalizedResult], brake: str, 
             f"lowered the objective by {_last_fall(results):.1e} of it. Raise max_iter or tol.{brake}",
             ConvergenceWarning,
         )
+    if model.status_ == Status.MAX_TIME:
+        warn_caller(
+            f"{name} ended after max_time={model.max_time:g} seconds, before it settled to tol={model.tol:g} "
+            f"from all starts: the last step still lowered the objective by {_last_fall(results):.1e} of it, "
+            f"and the gap of the machines is {model.dual_gap_:.1e}. Raise max_time or tol, or lower n_init.",
+            ConvergenceWarning,
+        )
     if any(r.start_saturated for r in results):
         warn_caller(
             f"{name}: nearly all gate values were 0 or 1 at the start, where the gradient vanishes and "
@@ -167,7 +174,7 @@ def _last_fall(results: Sequence[LocalizedResult]) -> float:
     """The largest relative fall in the last step of a descent that was cut short."""
     falls = []
     for r in results:
-        if r.status == Status.MAX_ITER and len(r.history) > 1:
+        if r.status in (Status.MAX_ITER, Status.MAX_TIME) and len(r.history) > 1:
             before, after = r.history[-2]["objective"], r.history[-1]["objective"]
             falls.append((before - after) / max(abs(before), 1e-300))
     return max(falls, default=0.0)

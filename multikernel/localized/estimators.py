@@ -21,6 +21,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
+from ..core.optim.loop import carried
 from ..core.svm.losses import Hinge
 from .base import (
     MACHINE_TOL,
@@ -91,6 +92,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         duality gap of a tenth of it.
     max_iter : int
         Maximum number of steps from each start.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     prune : bool
         Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
         compute them. The default is exact.
@@ -103,6 +106,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     callback : callable, optional
         Called with a dict after each step; a true answer stops the fit, and the model is that of the last
         step.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
@@ -197,11 +202,13 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     init_scale: float = 0.01
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     prune: bool = False
     class_weight: Any = None
     probability: bool = False
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -229,7 +236,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
         with one_thread():  # around all: gates that set and restore it each would mix it up
             parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
-            gates = parallel(delayed(self._learn_group)(*job) for job in jobs)
+            gates = parallel(delayed(carried(self._learn_group))(*job) for job in jobs)
         self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
@@ -267,8 +274,8 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter, prune,
-    callback, verbose, random_state
+    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
+    max_time, prune, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     C : float
         Penalty on errors beyond epsilon.
@@ -312,8 +319,10 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     init_scale: float = 0.01
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     prune: bool = False
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -359,8 +368,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter, prune,
-    callback, verbose, random_state
+    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
+    max_time, prune, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -404,8 +413,10 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     init_scale: float = 0.01
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     prune: bool = False
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

@@ -82,6 +82,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         Stop when :math:`J` has fallen by no more than `tol` of itself, `patience` times running.
     max_iter : int
         Steps of each descent.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     standardize : bool
         Whether the projected columns are standardised by the training samples; the gate's always are.
     class_weight : dict or "balanced", optional
@@ -90,6 +92,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
     callback : callable, optional
         Called with a dict after each step; a true answer stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
@@ -180,10 +184,12 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     standardize: bool = True
     class_weight: Any = None
     probability: bool = False
     callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -236,8 +242,8 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     Parameters
     ----------
     kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
-    alternate, gating_reg, projection_reg, patience, tol, max_iter, standardize, callback, verbose,
-    random_state
+    alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time, standardize, callback,
+    on_interrupt, verbose, random_state
         As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
         median and one with a target that is not.
     C : float
@@ -290,8 +296,10 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     standardize: bool = True
     callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -349,8 +357,8 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     Parameters
     ----------
     kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
-    alternate, gating_reg, projection_reg, patience, tol, max_iter, standardize, callback, verbose,
-    random_state
+    alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time, standardize, callback,
+    on_interrupt, verbose, random_state
         As for :class:`ProjectionKernelClassifier`, but ``kernels="gaussian", projection_norm="unit"`` unless
         told otherwise; starts are differences of any two samples.
     nu : float in (0, 1]
@@ -405,8 +413,10 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     patience: int = 1
     tol: float = 1e-3
     max_iter: int = 100
+    max_time: float | None = None
     standardize: bool = True
     callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

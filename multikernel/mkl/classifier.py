@@ -29,7 +29,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.optim.loop import Status
+from ..core.optim.loop import Status, carried
 from ..core.row_input import labelled_rows, signed_rows
 from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
 from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
@@ -97,10 +97,14 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         The relative duality gap to reach.
     max_iter : int
         Maximum number of weight updates.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
@@ -231,8 +235,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -298,7 +304,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         n_jobs = self.n_jobs if isinstance(given.rows, LocalRows) else None  # else each takes the cluster
         together = min(effective_n_jobs(n_jobs), len(machines))
         factors = fit_factors(self, given, together * max(len(group.names) for group in machines))
-        solve = delayed(self._solve_factors)
+        solve = delayed(carried(self._solve_factors))
         jobs = (solve(factors, group, by_class) for group in machines)
         results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
         self._votes = self.multiclass == "ovo"
@@ -340,7 +346,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     ) -> list[Solved]:
         """Every group of machines, from the results of an earlier call if there are any."""
         warm: Sequence[SolveResult | None] = starts or [None] * len(problems)
-        jobs = (delayed(self._solve)(Ks, *job, weights) for job in zip(problems, warm, strict=True))
+        solve = delayed(carried(self._solve))
+        jobs = (solve(Ks, *job, weights) for job in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
 
     @property

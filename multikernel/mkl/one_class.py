@@ -28,7 +28,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -63,7 +63,9 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

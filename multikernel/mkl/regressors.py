@@ -64,7 +64,7 @@ class MKLRegressor(_Regressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
         Penalty on errors beyond epsilon.
@@ -101,7 +101,9 @@ class MKLRegressor(_Regressor, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -168,7 +170,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -214,7 +216,9 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 
 from .._typing import Array
 from .._validation import warn_caller
-from ..core.optim.loop import Status
+from ..core.optim.loop import ENDED_EARLY
 from ..core.row_input import GivenRows
 from ..views import KernelBank, as_views
 from ..views.view import place_views
@@ -65,7 +65,7 @@ def warn_of_vanished(model: Any, given: GivenRows, factors: Factors) -> None:
         The rows of the fit, with targets; of a classifier, codes of ``classes_``.
     factors : Factors
     """
-    if not is_unasked(model, factors) or model.status_ == Status.INTERRUPTED:
+    if not is_unasked(model, factors) or model.status_ in ENDED_EARLY:
         return
     vanished = find_vanished(model, given, factors)
     if vanished:

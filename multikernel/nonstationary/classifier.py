@@ -18,7 +18,7 @@ from ..core.callbacks import progress_of
 from ..core.decisions import Machines, binary_problems, calibrate, calibrated, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
-from ..core.optim.loop import Options, Status
+from ..core.optim.loop import Options, Status, carried
 from ..views import make_bank
 from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
@@ -68,6 +68,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
     max_iter : int
         Maximum number of turns from each start.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     tol : float
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
@@ -83,6 +85,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         Classes solved at the same time, in threads.
     callback : callable, optional
         Called with a dict after each turn; a true answer stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
@@ -178,12 +182,14 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     margin: float = 1.0
     n_init: Any = "auto"
     max_iter: int = 30
+    max_time: float | None = None
     tol: float = 1e-3
     solver: str = "ipm"
     class_weight: Any = None
     probability: bool = False
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -212,7 +218,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
         source = check_random_state(0 if self.random_state is None else self.random_state)
         seeds = source.randint(2**31, size=len(problems))
-        solve = delayed(self._solve)
+        solve = delayed(carried(self._solve))
         jobs = (solve(Ks, p, samples.weights, int(s)) for p, s in zip(problems, seeds, strict=True))
         # Threads of the linear algebra wait for each other longer than such matrices take.
         with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .._validation import (
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.inputs import check_sample_weights, check_targets
-from ..core.optim.loop import Status
+from ..core.optim.loop import Status, reason_to_stop
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import make_bank
 from ..views.precomputed import is_precomputed
@@ -159,6 +159,8 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         Relative duality gap to reach.
     max_iter : int
         Products with the kernels of one machine, and turns of the two sides' weights.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -237,6 +239,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     weights: str = "learn"
     tol: float = 1e-3
     max_iter: int = 1000
+    max_time: float | None = None
 
     @property
     def certificate(self) -> str:
@@ -318,13 +321,18 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         learn, self.validation_errors_ = self.weights == "learn", None
         if self.alphas is None:
             return fit_pairs(problems[0], self.tol, self.max_iter, learn=learn)
-        best, errors = None, []
-        for problem in problems:
+        best, errors = None, np.full(len(problems), np.nan)
+        for number, problem in enumerate(problems):
             found = fit_pairs(problem, self.tol, self.max_iter, learn=learn)
-            errors.append(validation_error(found.machine, self._folds(), self.tol, self.max_iter))
-            if best is None or errors[-1] < min(errors[:-1]):
+            error = validation_error(found.machine, self._folds(), self.tol, self.max_iter)
+            over = reason_to_stop()
+            if best is not None and over is not None:
+                best = replace(best, status=over)
+                break
+            if best is None or error < np.nanmin(errors):
                 best = found
-        self.validation_errors_ = np.array(errors)
+            errors[number] = error
+        self.validation_errors_ = errors
         assert best is not None
         return best
 
@@ -349,10 +357,11 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
             self.view_names_ += [f"right: {name}" for name in self._right_bank.view_names_]
             self.kernel_weights_ = np.concatenate([found.left, found.right])
         if found.status != Status.OPTIMAL:
+            limit = "max_time" if found.status == Status.MAX_TIME else "max_iter"
             warn_caller(
                 f"PairwiseRidge did not reach tol={self.tol:g}: the relative duality gap is "
                 f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). Raise "
-                "max_iter, tol or alpha, or normalise the kernels.",
+                f"{limit}, tol or alpha, or normalise the kernels.",
                 ConvergenceWarning,
             )
 

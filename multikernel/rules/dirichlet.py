@@ -39,6 +39,8 @@ class DirichletWeights(WeightLearner):
     tol : float
         For Newton's decrement at the mode, in nats.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     random_state : int or None, default=None
         Of the draws; None is the seed 0.
 
@@ -78,6 +80,7 @@ class DirichletWeights(WeightLearner):
     n_draws: int = 256
     tol: float = 1e-6
     max_iter: int = 100
+    max_time: float | None = None
     random_state: Any = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:

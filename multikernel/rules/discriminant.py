@@ -37,6 +37,8 @@ class DiscriminantMKL(WeightLearner):
     ----------
     reg : float or "learn"
         λ, beside a kernel whose centred trace is 1; "learn" finds it together with the weights.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -64,6 +66,8 @@ class DiscriminantMKL(WeightLearner):
     )
 
     reg: Any = 1e-4
+    _: KW_ONLY
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_reg(self.reg)
@@ -103,6 +107,8 @@ class KimDiscriminant(TwoClassLearner):
         Whether s_m is the mean squared distance from the centre of all samples, tr(HK_mH) / n, so that the
         scales of the kernels do not matter. If not, s_m = 1, and a kernel of larger entries has a larger
         ratio at the same λ.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -130,6 +136,7 @@ class KimDiscriminant(TwoClassLearner):
     reg: float = 1e-4
     _: KW_ONLY
     normalize: bool = True
+    max_time: float | None = None
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
         reg = check_number("reg", self.reg, above=0.0)
@@ -168,6 +175,8 @@ class FungDiscriminant(TwoClassLearner):
         Stationarity to reach.
     max_iter : int
         Turns of the alternation and Newton's steps, each with one system of n equations.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -198,6 +207,7 @@ class FungDiscriminant(TwoClassLearner):
     _: KW_ONLY
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         learned = super()._learn(Ks, targets)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
-from ..core.optim.loop import Options, Status
+from ..core.optim.loop import ENDED_EARLY, Options, Status
 from .learner import About, Learned, WeightLearner
 from .solver.pair_boosting import PAIR_LOSSES, PairLoss, boost_pairs, least_wrong
 from .targets import Targets
@@ -52,6 +52,8 @@ class KernelBoosting(WeightLearner):
         same, and with many classes nearly all are of two.
     tol : float
         Ends when the steepest descent is this part of that of the first round.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ class KernelBoosting(WeightLearner):
     reg: float = 0.0
     class_balance: bool = True
     tol: float = 1e-3
+    max_time: float | None = None
 
     @property
     def is_linear(self) -> bool:  # type: ignore[override]
@@ -106,10 +109,11 @@ class KernelBoosting(WeightLearner):
         found = boost_pairs(Ks, loss, rank_one=rank_one, reg=reg, options=options)
         self.part_kernels_, self.part_weights_ = found.kernels, found.weights
         self.vectors_, self.functions_ = found.vectors, found.functions
-        status = found.status if found.weights.any() else Status.STALLED
+        is_empty = not found.weights.any()
+        status = Status.STALLED if is_empty and found.status not in ENDED_EARLY else found.status
         weights = np.bincount(found.kernels, found.weights, len(Ks))
         weights = weights / max(weights.sum(), 1e-300) if rank_one else weights * found.scales
-        if status == Status.STALLED and not rank_one:
+        if is_empty and (not rank_one or status in ENDED_EARLY):
             weights = least_wrong(Ks, loss)
         return Learned.of(found, weights, status=status)
 
@@ -125,6 +129,8 @@ class KernelBoosting(WeightLearner):
         return np.asarray(total)
 
     def _warn_unless_converged(self) -> None:
+        if self.status_ == Status.MAX_TIME:
+            super()._warn_unless_converged()
         if self.status_ == Status.STALLED:
             warn_caller(
                 "KernelBoosting: every kernel finds samples of different classes as much alike as those of "

@@ -29,6 +29,7 @@ from .._validation import (
     warn_caller,
 )
 from ..core.about import About
+from ..core.limits import limits_of
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
@@ -182,7 +183,8 @@ class WeightLearner(BaseEstimator):
             )
         self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)
         self._is_named, self.n_train_ = names is not None, targets.n
-        learned = self._solve(Ks, targets)
+        with limits_of(self):
+            learned = self._solve(Ks, targets)
         self._require_weights(learned.weights)
         self.kernel_weights_ = learned.weights
         self.kernel_shares_ = self._shares(Ks)
@@ -254,9 +256,10 @@ class WeightLearner(BaseEstimator):
 
     def _warn_unless_converged(self) -> None:
         if self.status_ not in _CALM:
+            limit = "max_time" if self.status_ == Status.MAX_TIME else "max_iter"
             warn_caller(
                 f"{type(self).__name__} ended as {self.status_!r} after {self.n_iter_} iterations with a gap "
-                f"of {self.dual_gap_:.1e}. Raise max_iter or tol, or normalise the kernels.",
+                f"of {self.dual_gap_:.1e}. Raise {limit} or tol, or normalise the kernels.",
                 ConvergenceWarning,
             )
 

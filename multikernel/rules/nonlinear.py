@@ -55,6 +55,8 @@ class GeneralMKL(SumOrProductLearner):
     tol : float
         On ``dual_gap_``.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class GeneralMKL(SumOrProductLearner):
     epsilon: float = 0.1
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("combination", self.combination, COMBINATIONS)
@@ -326,6 +329,8 @@ class ClusterWeights(LocalLearner):
         Of the starts of k-means; None is the seed 0.
     tol : float, on ``dual_gap_``
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -367,6 +372,7 @@ class ClusterWeights(LocalLearner):
     random_state: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         mean = self._prepare(Ks)
@@ -421,6 +427,8 @@ class InstanceWeights(LocalLearner):
         Of the starts of k-means; None is the seed 0.
     tol : float, on ``dual_gap_``
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -459,6 +467,7 @@ class InstanceWeights(LocalLearner):
     random_state: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)

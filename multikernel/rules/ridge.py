@@ -68,6 +68,8 @@ class RidgeBall(BallRidge):
     tol : float
         Relative gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class RidgeBall(BallRidge):
     normalize: bool = True
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         ball, options = self._ball(len(Ks)), self._options()
@@ -125,6 +128,8 @@ class PolynomialRidge(BallRidge):
     tol : float
         Stationarity to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -160,6 +165,7 @@ class PolynomialRidge(BallRidge):
     normalize: bool = True
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         degree = check_positive_integer("degree", self.degree)

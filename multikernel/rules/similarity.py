@@ -162,6 +162,8 @@ class GradientAlignment(SumOrProductLearner):
     tol : float
         On ``dual_gap_``.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -195,6 +197,7 @@ class GradientAlignment(SumOrProductLearner):
     centered: bool = False
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("combination", self.combination, COMBINATIONS)
@@ -348,6 +351,8 @@ class KLDivergence(WeightLearner):
         On ``dual_gap_``.
     max_iter : int
         Steps, each with the curvature of all pairs of kernels.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -379,6 +384,7 @@ class KLDivergence(WeightLearner):
     reg: float = 0.1
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     @property
     def certificate(self) -> str:  # type: ignore[override]

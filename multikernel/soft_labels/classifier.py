@@ -110,8 +110,12 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         The relative duality gap to reach.
     max_iter : int
         Maximum number of weight updates.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
@@ -203,7 +207,9 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 

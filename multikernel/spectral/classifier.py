@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +20,7 @@ from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors
 from ..core.one_kernel import OneKernel, fixed_seed
+from ..core.optim.loop import is_over
 from ..core.unlabeled import join_rows, rows_explained, validate_unlabelled
 from ..kernels import Gaussian
 from ..views import KernelBank, PrecomputedBank, View, as_views
@@ -135,6 +137,8 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     standardize : bool or "auto"
         Whether columns are brought to mean 0 and standard deviation 1 over all points; "auto" does so for
         ``kernels="gaussian"``, whose widths are meant for such columns, and not for a kernel that is given.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     random_state : int, RandomState or None
         Seeds the cores of a conformal kernel and the order in which points at exactly the same distance are
         taken; None is a fixed seed.
@@ -229,6 +233,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     eig_tol: Any = None
     solver: str | None = None
     standardize: Any = "auto"
+    max_time: float | None = None
     random_state: Any = None
 
     # ------------------------------------------------------------------ fit
@@ -310,11 +315,15 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         widths: tuple[float, ...] = (np.nan,)
         if self._is_gaussian:
             widths = gaussian_widths(self.gamma, points, self._standardized())
-        judged = len(widths) * grid.size > 1
+        n_kernels, n_tried, n_failed = len(widths) * grid.size, 0, 0
         for width, K in self._grams(points, widths):
-            for found in learn_candidates(K, codes, grid, judged=judged):
+            for found in learn_candidates(K, codes, grid, judged=n_kernels > 1):
+                n_tried, n_failed = n_tried + 1, n_failed + (found.error is not None)
                 self._n_passed_over += isinstance(found.error, NoMaximumError)
                 yield replace(found, settings={"width": width, **found.settings})
+                if n_failed < n_tried < n_kernels and is_over():
+                    warn_of_time(self, n_tried, n_kernels)
+                    return
 
     def _grams(self, points: Any, widths: tuple[float, ...]) -> Iterator[tuple[float, Array]]:
         """The kernel matrix of each width; the first one's bank looks at the points, and is kept for now."""
@@ -557,6 +566,15 @@ def warn_of_held(learned: SpectralWeights) -> None:
         f"{n_held} of {n_kept} eigenvectors hardly vary within the classes of the labelled points: their "
         f"weights have no maximiser at reg={learned.alpha:g} (the least is {learned.alpha_star:.3g}), "
         f"{held}. Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
+    )
+
+
+def warn_of_time(model: SpectralKernelClassifier, n_tried: int, n_kernels: int) -> None:
+    """The time was over before all kernels were tried."""
+    warn_caller(
+        f"SpectralKernelClassifier: max_time={model.max_time:g} seconds ended the search after {n_tried} of "
+        f"{n_kernels} kernels; the best of them is kept. Raise max_time, or give gamma and reg.",
+        ConvergenceWarning,
     )
 
 

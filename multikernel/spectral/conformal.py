@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_positive_integer
+from .._validation import check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.one_kernel import OneKernel, fixed_seed
@@ -59,6 +60,8 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         the *training* points best, and with many cores it overfits.
     n_steps : int
         Of the gradient method.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     step : float
         The first step of the gradient method; steps fall linearly to zero. One that would lower :math:`J` is
         halved until it does not.
@@ -116,6 +119,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     cores: Any = 1 / 3
     solver: str = "gradient"
     n_steps: int = 200
+    max_time: float | None = None
     step: float = 0.01
     random_state: Any = None
 
@@ -143,6 +147,12 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         self.objective_ = result.value
         self.history_ = [{"objective": float(value)} for value in result.history]
         self.n_iter_ = len(self.history_) - 1
+        if self.solver == "gradient" and self.n_iter_ < self.n_steps:
+            warn_caller(
+                f"ConformalKernel: max_time={self.max_time:g} seconds ended the gradient method after "
+                f"{self.n_iter_} of {self.n_steps} steps. Raise max_time.",
+                ConvergenceWarning,
+            )
         self.factors_ = K1 @ self.coefficients_
         self.kernel_ = K0 * np.multiply.outer(self.factors_, self.factors_)
         return self

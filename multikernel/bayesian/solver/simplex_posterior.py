@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import helmert
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.special import softmax
 
 from ..._typing import Array
-from ...core.optim.loop import Result, Status
+from ...core.optim.loop import Result, Status, is_over, reason_to_stop
 
 NOISE_CENTER, NOISE_WIDTH = float(np.log(0.1)), 2.0
 _FLOOR = 1e-6  # of σ²: without one, targets that a kernel explains exactly have a density without bound
@@ -146,6 +146,7 @@ def simplex_posterior(
     """
     z, inverse, gap, n_iter = _climb(density, tol, max_iter)
     draws, logs = _draw(density, z, inverse, n_draws, seed)
+    why = reason_to_stop() or (Status.STALLED if n_iter < max_iter else Status.MAX_ITER)
     shares = np.array([density.shares(draw) for draw in draws])
     weights = softmax(logs)
     mean = weights @ shares
@@ -159,7 +160,7 @@ def simplex_posterior(
         gap=gap,
         effective=float(1.0 / np.sum(weights**2)),
         n_iter=n_iter,
-        status=Status.OPTIMAL if gap <= tol else Status.STALLED if n_iter < max_iter else Status.MAX_ITER,
+        status=Status.OPTIMAL if gap <= tol and len(draws) >= n_draws else why,
     )
 
 
@@ -175,6 +176,7 @@ def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, A
         z,
         jac=lambda z: -density.gradient(z),
         method="BFGS",
+        callback=_end_if_over,
         options={"maxiter": max_iter, "gtol": 1e-4},
     )
     z, n_iter = found.x, max(int(found.nit), 1)
@@ -183,10 +185,15 @@ def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, A
         g = density.gradient(z)
         gap = 0.5 * float(g @ inverse @ g)
         there = z + inverse @ g
-        if gap <= tol or n_iter >= max_iter or not density.value(there) > density.value(z):
+        if gap <= tol or n_iter >= max_iter or is_over() or not density.value(there) > density.value(z):
             break
         z, n_iter = there, n_iter + 1
     return z, inverse, gap, n_iter
+
+
+def _end_if_over(intermediate_result: OptimizeResult) -> None:
+    if is_over():
+        raise StopIteration
 
 
 def _inverse(curvature: Array) -> Array:
@@ -205,7 +212,14 @@ def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed:
     sizes, axes = np.linalg.eigh(inverse)
     draws = z + (steps * np.sqrt(sizes)) @ axes.T
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
-    return draws, np.array([density.value(draw) for draw in draws]) - proposal
+    logs = np.empty(2 * pairs)
+    for pair in range(pairs):
+        for k in (pair, pairs + pair):
+            logs[k] = density.value(draws[k])
+        if is_over():
+            kept = np.r_[: pair + 1, pairs : pairs + pair + 1]
+            return draws[kept], logs[kept] - proposal[kept]
+    return draws, logs - proposal
 
 
 def _principal(T: Array) -> Array:

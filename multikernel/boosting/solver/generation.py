@@ -30,7 +30,7 @@ from scipy.optimize import linprog
 from scipy.sparse import eye_array, hstack
 
 from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Status
+from ...core.optim.loop import Options, Recorder, Status, time_left
 from ...core.svm.losses import EpsilonInsensitive, Hinge
 from .columns import ChosenColumns, Columns, ColumnsResult
 from .path import ColumnPath, PathPoint, Quadratic, Slopes
@@ -104,7 +104,7 @@ class LinearMaster:
             b_eq=self.loss.target,
             bounds=np.vstack([positive, free]),
             method="highs-ds",
-            options=_HIGHS,
+            options={**_HIGHS, "time_limit": time_left()},
         )
         if found.x is None:
             return np.zeros(k), np.zeros(n)

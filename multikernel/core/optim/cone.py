@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._typing import Array
-from .loop import Status
+from .loop import Status, time_left
 
 _TOL = 1e-10  # of the gap, relative and absolute, and of the constraints
 _MAX_ITER = 200
@@ -104,6 +104,7 @@ def minimize(
     settings.max_threads = 1  # the same answer on every computer
     settings.tol_gap_rel, settings.tol_gap_abs, settings.tol_feas = tol_gap_rel, tol_gap_abs, tol_feas
     settings.max_iter = max_iter
+    settings.time_limit = time_left()
     settings.static_regularization_constant = regularization
     settings.direct_solve_method = method
     settings.chordal_decomposition_enable = False  # semidefinite blocks are dense here

@@ -30,6 +30,7 @@ from scipy.linalg import cho_solve, lapack
 
 from ..._numba import HUGE, compiled
 from ..._typing import Array
+from ..optim.loop import has_deadline, is_over
 from ..stack.sums import WeightedStack
 from . import smo as smo_loop
 from .losses import Bound, HardMargin, Loss
@@ -42,6 +43,7 @@ _LONGEST = 1e10
 _MOST_BOUNDS, _FEW = 50, 300  # bounds met in one step, if so few β are free that a solution costs little
 _FINEST_VIOLATION = 1e-13
 _PATIENCE = 20
+_PART = 1e8  # numbers that SMO reads, in about a tenth of a second, before it looks at the time
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
 _DRIFT = 1e-12  # of the sum of the duals, relative to their size
@@ -337,10 +339,12 @@ class Machine:
         self._approach()
         budget = self.max_steps
         while True:
-            allowance = min(budget, self.patience)
-            outcome = self.advance(self.violation, allowance, value_stop)
+            # a machine that is begun when the fit is over is a rough one
+            allowance = min(budget, self.stack.n if is_over() else self.patience)
+            outcome = self._advance_in_parts(self.violation, allowance, value_stop)
             budget -= outcome.iterations
-            if outcome.iterations == allowance < budget:
+            over = is_over()
+            if outcome.iterations == allowance < budget and not over:
                 newton_step(self)
                 continue
             values = self.values()
@@ -351,7 +355,7 @@ class Machine:
             primal = values.primal.plain if plain else values.primal.value
             difference, allowed = primal - values.dual, target * max(abs(primal), self.least_size)
             self.exhausted = budget <= 0
-            if difference <= allowed or self.exhausted or self.violation < _FINEST_VIOLATION:
+            if difference <= allowed or self.exhausted or over or self.violation < _FINEST_VIOLATION:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
@@ -364,11 +368,11 @@ class Machine:
         violation = VIOLATION * (float(np.abs(self.loss.target).max()) or 1.0)
         most = self.n_steps + self.max_steps
         for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
-            if self.n_steps >= most:
+            if self.n_steps >= most or is_over():
                 break  # what there is, is feasible at a larger C too
             self.lower, self.upper = share * lower, share * upper
             for _ in range(ROUNDS):
-                if self.advance(violation, self.patience).iterations < self.patience:
+                if self._advance_in_parts(violation, self.patience).iterations < self.patience:
                     break
                 newton_step(self)
             scores = self.scores
@@ -392,6 +396,16 @@ class Machine:
         self.beta[j] -= excess
         self.gradient += excess * self.stack.combined[j]
         return True
+
+    def _advance_in_parts(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
+        """The same as :meth:`advance`, but it ends early where the fit is over."""
+        part = max(int(_PART / self.stack.n), 1) if has_deadline() else max_steps
+        steps = 0
+        while True:
+            outcome = self.advance(tol, min(part, max_steps - steps), value_stop)
+            steps += outcome.iterations
+            if outcome.iterations < part or steps >= max_steps or is_over():
+                return outcome._replace(iterations=steps)
 
     def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
         """SMO to a largest violation of ``tol``."""

@@ -112,7 +112,9 @@ def learn_weights(
         if status != Status.STALLED or not can_hand_over:
             return result
         handed = _hand_over(learner, scaled, {}, kernel_costs, left, exact)
-        return handed if handed.gap <= result.gap else replace(result, history=handed.history)
+        if handed.gap <= result.gap:
+            return handed
+        return replace(result, status=handed.status, history=handed.history)
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -184,7 +186,7 @@ def _prepare(
     """The learner at its starting point; None if a hard margin cannot exist."""
     learner = OuterLoop(stack, losses, weight_set, options)
     if second.is_possible(stack, losses):
-        learner.limit_work(second.allowed_work(stack, losses))
+        learner.limit_work(second.allowed_work(stack, losses), second.MOST_ITERATIONS)
     hard = isinstance(losses[0], HardMargin)
     if hard and stack.identity is None and not _start_separated(learner):
         return None
@@ -301,6 +303,7 @@ def _hand_over(
         return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
 
     record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    record.divisible = False
     found = second.solve(
         stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note, exact
     )

@@ -110,7 +110,7 @@ class Iterate:
     scaled_gap : the same at the best scaling of the duals, which steers but is not returned
     working_gap : gap over the working set, from the best upper bound
     least_gap : the least of these since the working set last grew
-    best_upper, best_lower, best_mu : the best bounds seen, and where the first was
+    best_upper, best_lower, best_mu, best_duals : the best bounds seen, and where the first was
     """
 
     def __init__(
@@ -131,6 +131,7 @@ class Iterate:
         self.upper = self.gap = self.scaled_gap = self.working_gap = self.least_gap = self.best_upper = np.inf
         self.lower = self.best_lower = -np.inf
         self.best_mu = self.mu
+        self.best_duals: list[Array] = []
         self.exact, self.always_exact = False, False
         self.rest_checked = False
         # an upper bound that the present weights should stay below, else the exact plane is needed
@@ -191,6 +192,7 @@ class Iterate:
     def _note_upper(self, upper: float) -> None:
         if upper < self.best_upper:
             self.best_upper, self.best_mu = upper, self.mu.copy()
+            self.best_duals = [machine.beta.copy() for machine in self.machines]
 
     def _certify(self, values: list[Values]) -> list[Values]:
         """Exact bounds; looks at the kernels left out when it matters."""
@@ -390,7 +392,8 @@ class OuterLoop(Iterate):
     ) -> None:
         super().__init__(stack, losses, weight_set, options)
         self.planes = Planes()
-        self.record = Recorder.of(options)
+        # a factorisation is not left half-way, as SMO is
+        self.record = Recorder.of(options, divisible=not isinstance(self.machines[0], RidgeMachine))
         self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False
@@ -398,11 +401,11 @@ class OuterLoop(Iterate):
         self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
         self.enough = options.tol  # the gap of the planes at which their mean is tried
-        self.allowed_work = np.inf
+        self.allowed_work = self.allowed_iter = np.inf
 
-    def limit_work(self, numbers: float) -> None:
-        """Stop, as stalled, after so many numbers of the kernels were read."""
-        self.allowed_work = numbers
+    def limit_work(self, numbers: float, iterations: int) -> None:
+        """Stop, as stalled, after so many numbers of the kernels were read or iterations were made."""
+        self.allowed_work, self.allowed_iter = numbers, iterations
         for machine in self.machines:
             machine.max_steps = min(machine.max_steps, int(0.5 * numbers / self.stack.n) + 1)
 
@@ -430,7 +433,7 @@ class OuterLoop(Iterate):
                 return Status.OPTIMAL
             if stops:
                 return self._leave(values, self.record.status)
-            if self.work > self.allowed_work:
+            if self.work > self.allowed_work or self.record.n_iter > self.allowed_iter:
                 return self._leave(values, Status.STALLED)
             if not self._step(values):
                 return self._leave(values, Status.STALLED)
@@ -441,6 +444,8 @@ class OuterLoop(Iterate):
         """Stop short of the optimum: with the best weights seen, and their own gap over all the kernels."""
         self.working[:] = True
         if sum(v.primal.value for v in values) > self.best_upper:
+            for machine, beta in zip(self.machines, self.best_duals, strict=False):  # none of the start's
+                machine.set_start(beta)
             self._restart_at(self.best_mu)
             values = self._solve()
         self._certify(values)

@@ -43,6 +43,7 @@ _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
 _STEPS, _ROWS, _PASSES = 0.25, 100.0, 30.0  # what the other method reads, in n³, n² and stacks
+MOST_ITERATIONS = 60  # of the outer loop: the other method needs no more
 _LEAST_WORK = 2e7  # numbers, read within some hundredths of a second
 _AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
 _FINEST = 1e-8
@@ -156,6 +157,7 @@ def solve(
     exact: Exact | None = None,
 ) -> Handed:
     """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
+    by_duals = not factors  # else they do not hold the function, whatever rounding makes of its bounds
     others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
     factors = factors | _low_rank_factors(stack, others, stack.n // 4, exact)
     kernels = Kernels(stack.Ks, stack.scales, factors)
@@ -163,7 +165,7 @@ def solve(
     aim = min(tol, max(_AIM * tol, _FINEST))
     found = method.run(aim, lambda best: note(best.upper, best.lower, best.mu))
     best: Handed | None = None
-    for handed in _forms(method, found):
+    for handed in _forms(method, found, by_duals):
         if best is None or handed.gap < best.gap:
             best = handed
         if handed.gap <= tol:
@@ -172,11 +174,12 @@ def solve(
     return best
 
 
-def _forms(method: InteriorPoint, found: Found) -> Iterator[Handed]:
+def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Handed]:
     """The solution in forms from the simplest on: the last is the most precise."""
     clear = _cleared(method, found)
     for solution in (clear, found):
-        yield _handed(method, solution, by_duals=True)
+        if by_duals:
+            yield _handed(method, solution, by_duals=True)
         if method.kernels.low.size:
             yield _handed(method, solution, by_duals=False)
 

@@ -7,13 +7,10 @@ a model says which data, views, method and parameters it came from, and how it e
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
 import time
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +21,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from multikernel.core.folds import make_folds
+from multikernel.core.optim.loop import Interrupt, stop_on_interrupt
 from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
 from multikernel.inspection.fingerprint import fingerprint
 from multikernel.inspection.runs import score_fold
@@ -70,15 +68,7 @@ class Fitted:
     warnings: list[str]
 
 
-class Stop:
-    """Whether the user asked for an end, and whether a fit was told so."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self.answered = False
-
-
-def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None = None) -> Fitted:
+def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None) -> Fitted:
     """Fit the estimator of a plan.
 
     Parameters
@@ -86,29 +76,30 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     plan : FitPlan
     on_step : callable, optional
         Called with the entry of each iteration, where the estimator takes a callback.
-    stop : Stop, optional
-        From `stop_on_interrupt`: once it is asked, the fit ends at its next iteration.
 
     Returns
     -------
     Fitted
         Its model has no callback any more.
+
+    Notes
+    -----
+    Where the estimator takes a callback, Ctrl-C ends the fit at its next iteration, and the model is kept.
     """
     if not isinstance(plan, FitPlan):
         raise TypeError(f"plan must be what plan_fit returns; got {type(plan).__name__}.")
-    stop = Stop() if stop is None else stop
     model = clone(plan.model)
     if takes_callback(model):
-        model.set_params(callback=_callback(on_step, stop))
+        model.set_params(callback=on_step)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, _interruptible(model) as interrupt:
         warnings.simplefilter("always")
         model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
     seconds = time.perf_counter() - start
     if takes_callback(model):
         model.set_params(callback=None)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    return Fitted(model, INTERRUPTED if stop.answered else DONE, seconds, list(told))
+    return Fitted(model, INTERRUPTED if interrupt.answered else DONE, seconds, list(told))
 
 
 def takes_callback(model: Any) -> bool:
@@ -116,49 +107,8 @@ def takes_callback(model: Any) -> bool:
     return "callback" in model.get_params(deep=False)
 
 
-@contextmanager
-def stop_on_interrupt(message: str = "") -> Iterator[Stop]:
-    """Within the block, the first Ctrl-C asks for an end and the second raises KeyboardInterrupt.
-
-    Parameters
-    ----------
-    message : str
-        Written to standard error at the first.
-
-    Yields
-    ------
-    Stop
-
-    Notes
-    -----
-    In a thread other than the main one, nothing is changed: signals are not heard there.
-    """
-    stop = Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def hear(number: int, frame: Any) -> None:
-        if stop.asked:
-            raise KeyboardInterrupt
-        stop.asked = True
-        os.write(2, message.encode())  # a handler may not wait for locks of others
-
-    before = signal.signal(signal.SIGINT, hear)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _callback(on_step: OnStep | None, stop: Stop) -> Callable[[dict[str, Any]], bool]:
-    def watch(entry: dict[str, Any]) -> bool:
-        if on_step is not None:
-            on_step(entry)
-        stop.answered = stop.answered or stop.asked
-        return stop.asked
-
-    return watch
+def _interruptible(model: Any) -> AbstractContextManager[Interrupt]:
+    return stop_on_interrupt() if takes_callback(model) else nullcontext(Interrupt())
 
 
 # --- the regularisation, chosen by cross-validation ---------------------------------------------------------

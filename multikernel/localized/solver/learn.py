@@ -21,7 +21,18 @@ import numpy as np
 
 from ..._numba import compile_first
 from ..._typing import Array
-from ...core.optim.loop import Callback, Entry, Recorder, Result, Status, armijo, backtrack
+from ...core.optim.loop import (
+    ENDED_EARLY,
+    Callback,
+    Entry,
+    Recorder,
+    Result,
+    Status,
+    armijo,
+    backtrack,
+    is_over,
+    reason_to_stop,
+)
 from ...core.stack.sums import GatedStack, gated_contributions
 from ...core.svm.losses import Hinge
 from .gates import GATES, OPEN, START_SCALE, Gate, is_saturated
@@ -179,17 +190,18 @@ def learn_gates(
 def keep_best(
     objective: Objective, starts: list[Array], saturated: list[bool], options: DescentOptions
 ) -> LocalizedResult:
-    """Descend from every start and keep the lowest value; an interruption ends the search."""
+    """Descend from every start and keep the lowest value; where the fit is over, the search is."""
     found: list[Descent] = []
     for number, start in enumerate(starts):
         objective.machines.reset()
         found.append(descend(objective, start, _numbered(options, number)))
-        if found[-1].status == Status.INTERRUPTED:
+        if found[-1].status in ENDED_EARLY:
             break
     objectives = [descent.objective for descent in found]
     chosen = int(np.argmin(objectives))
     best = found[chosen]
     told = {
+        "status": found[-1].status if found[-1].status in ENDED_EARLY else best.status,
         "gap": best.point.solved.gap,
         "history": [{"start": chosen, **entry} for entry in best.history],
     }
@@ -246,7 +258,7 @@ class _Run:
         while not self._note(step, reached=small >= options.patience):
             before, steps = self.value, [self._move(mover) for mover in movers]
             if not any(steps):
-                self.record.stop(self._standing(movers))
+                self.record.stop(reason_to_stop() or self._standing(movers))
                 break
             step = max(steps)
             small = small + 1 if before - self.value <= options.tol * abs(before) else 0
@@ -293,6 +305,8 @@ class _Run:
 
     def _try(self, mover: "_Steepest", direction: Array, slope: float, length: float) -> float | None:
         """The length, if the step lowers the value enough; the descent is then at its end."""
+        if is_over():
+            return None
         ceiling = armijo(self.value, length, slope)
         theta = self.theta.copy()
         theta[mover.block] += length * direction

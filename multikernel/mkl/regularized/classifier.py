@@ -1,7 +1,7 @@
 """Support vector classification whose kernel weights are regularised by cross-validation."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from ..._validation import check_choice, warn_caller
 from ...core.about import About
 from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
-from ...core.estimator import KernelEstimator
+from ...core.estimator import KernelEstimator, worst_status
 from ...core.fitted import prediction_cost
 from ...core.folds import check_one_score
 from ...core.inputs import Samples, check_sample_weights
-from ...core.optim.loop import SearchProgress
+from ...core.optim.loop import SearchProgress, Status, limited, time_left
 from ..classifier import MKLClassifier
 from .search import SEARCHES, Chosen, DesignFolds, check_bound, check_delta, choose, open_folds, split_samples
 
@@ -37,6 +37,8 @@ REGULARIZED = About(
     reference="Gönen & Alpaydın 2011",
 )
 
+
+_SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
 
 # What it shows of the classifier that it has; those with an underscore before are what predictions read.
 _OF_ESTIMATOR = (
@@ -101,11 +103,15 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         The relative duality gap to reach, at every point.
     max_iter : int
         Maximum number of weight updates, at every point.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
     n_jobs : int, optional
         Folds (and machines of the last fit) solved at the same time, in threads.
     callback : callable, optional
         Called with a dict after each point (``evaluation``, ``params``, ``score``, ``best_score``); a true
         answer ends the search, and the best point so far is taken.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
     verbose : int
         1 writes a line for each point to standard error.
     random_state : int, RandomState or None
@@ -190,8 +196,10 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
     n_jobs: int | None = None
     callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
     verbose: int = 0
     random_state: Any = None
 
@@ -218,6 +226,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         self._adopt(model, chosen, record)
         self.n_solves_ += len(problems)
         self._warn_unless_converged()
+        self._tell_of_search(chosen)
         return self
 
     # ------------------------------------------------------------------ search
@@ -235,8 +244,9 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
             progress = SearchProgress(self.verbose, callback_of(self))
-            chosen = choose(self, folds, model.view_names_, Ks, progress)
-        return chosen, self._record(chosen, folds)
+            with limited(_SEARCH_SHARE * time_left()):
+                chosen = choose(self, folds, model.view_names_, Ks, progress)
+        return replace(chosen, ended=progress.ended), self._record(chosen, folds)
 
     def _record(self, chosen: Chosen, folds: DesignFolds) -> dict[str, Any]:
         scores = np.array(folds.scores)
@@ -257,6 +267,19 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
             )
         best_score = float(means[chosen.best])
         return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
+
+    def _tell_of_search(self, chosen: Chosen) -> None:
+        """The status and a warning where the search ended early."""
+        if chosen.ended is None:
+            return
+        self.status_ = worst_status([Status(self.status_), chosen.ended])
+        if chosen.ended == Status.MAX_TIME:
+            warn_caller(
+                f"RegularizedMKLClassifier: max_time={self.max_time:g} seconds ended the search after "
+                f"{len(chosen.params)} points; the costs are those of the best of them. Raise max_time, or "
+                "lower max_steps or cv.",
+                ConvergenceWarning,
+            )
 
     def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
         """Keep the fitted classifier, and show what it has learned."""

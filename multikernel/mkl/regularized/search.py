@@ -30,7 +30,7 @@ from ...core.decisions import MachineClassifier, decide
 from ...core.estimator import kernel_factors
 from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.inputs import Samples
-from ...core.optim.loop import SearchProgress, Status
+from ...core.optim.loop import ENDED_EARLY, SearchProgress, Status, carried
 from ...core.weights.loop import SolveResult
 from ..classifier import MKLClassifier
 from .response_surface import Point, ResponseSurface
@@ -109,8 +109,9 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
     @property
     def n_failed(self) -> int:
-        """How many solutions did not reach the tolerance."""
-        return sum(r.status != Status.OPTIMAL for _, results in self._points for r in results)
+        """How many solutions did not reach the tolerance, though they had the time."""
+        fine = (Status.OPTIMAL, *ENDED_EARLY)
+        return sum(r.status not in fine for _, results in self._points for r in results)
 
     @property
     def n_solves(self) -> int:
@@ -121,9 +122,9 @@ class FoldModel(MachineClassifier, BaseEstimator):
         """The score on the validation samples of the classifier with these costs."""
         model = self.model
         model._costs, place = costs, np.log(costs)
+        model._bank = self._whole_bank
         solutions = model._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
         self._points.append((place, [solved.result for solved in solutions]))
-        model._bank = self._whole_bank
         model._store(solutions, self._samples)
         self.classes_, self.intercept_, self._votes = model.classes_, model.intercept_, model._votes
         self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
@@ -186,7 +187,7 @@ class DesignFolds:
         def score(model: FoldModel) -> float:
             return model.score_at(costs_of(model), self.scorer)
 
-        self.scores.append(np.array(self.pool(delayed(score)(model) for model in self.models)))
+        self.scores.append(np.array(self.pool(delayed(carried(score))(model) for model in self.models)))
         return float(f"{self.scores[-1].mean():.12g}")
 
     @property
@@ -216,7 +217,7 @@ def open_folds(
         except ValueError as error:
             raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
 
-    return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
+    return list(pool(delayed(carried(opened))(k, *split) for k, split in enumerate(splits)))
 
 
 def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[Split]:
@@ -246,6 +247,7 @@ class Chosen:
     # surface, exponent: of the searches that have one
     surface: ResponseSurface | None = None
     exponent: float | None = None
+    ended: Status | None = None  # why the search ended before its own end
 
 
 def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress: SearchProgress) -> Chosen:

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..._numba import compiled
-from ...core.optim.loop import Status
+from ...core.optim.loop import Status, is_over
 from .mixtures import Array
 from .projection import DenseProgram
 
@@ -86,7 +86,7 @@ class Path(ABC):
                 self.best, self.smallest = (self.u, self.y), score
             if self.smallest <= tol:
                 return self._answer(Status.OPTIMAL)
-            if self.n_iter >= _MAX_ITER:
+            if self.n_iter >= _MAX_ITER or is_over():
                 return self._answer(Status.MAX_ITER)
             if waited >= _PATIENCE or not self._advance():
                 return self._answer(Status.STALLED)

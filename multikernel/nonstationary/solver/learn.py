@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.loop import ENDED_EARLY, Options, Recorder, Result, Status, is_over
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection
 from .smo import project_smo
@@ -71,11 +71,12 @@ def learn_mixtures(
     runs = []
     for number, start in enumerate(starts):
         runs.append(_Run(mixtures, solver, options, number).go(start))
-        if runs[-1].status == Status.INTERRUPTED:
+        if runs[-1].status in ENDED_EARLY:
             break
     best = min(runs, key=lambda run: run.objective)
     return replace(
         best,
+        status=runs[-1].status if runs[-1].status in ENDED_EARLY else best.status,
         objectives=[run.objective for run in runs],
         n_fallbacks=sum(run.n_fallbacks for run in runs),
     )
@@ -99,7 +100,7 @@ class _Run:
             ended = self._turn(_floored(posteriors))
             if self.record.note(self._entry(iteration), reached=False):
                 self.gap = self.gap if ended is not None else np.inf  # nobody has judged the newest point
-                ended = Status.INTERRUPTED
+                ended = self.record.status
             if ended is not None:
                 status = ended
                 break
@@ -172,7 +173,7 @@ class _Run:
     def _project(self, projection: Projection) -> Projected:
         if self.solver == "smo":
             found = project_smo(projection, tol=self.accuracy)
-            if found.status == Status.OPTIMAL:
+            if found.status == Status.OPTIMAL or is_over():
                 return found
             self.n_fallbacks += 1
         found = project_interior(projection, tol=self.accuracy, masks=self.masks)
@@ -201,7 +202,7 @@ def learn_separating(mixtures: Mixtures, starts: Sequence[Pair], **keywords: Any
         bounded = replace(mixtures, bounds=np.full(mixtures.n_samples, 10.0**power / size))
         result = learn_mixtures(bounded, starts, **keywords)
         shortage = (result.objective - 0.5 * result.point.norm) / bounded.bounds[0]
-        if shortage <= _SEPARATED or result.status == Status.INTERRUPTED:
+        if shortage <= _SEPARATED or result.status in ENDED_EARLY:
             return result
         starts = [*starts, bounded.posteriors(result.point)][-max(1, len(starts)) :]
     return None

@@ -27,11 +27,12 @@ import scipy.sparse
 from scipy.optimize import linprog
 
 from ..._numba import HUGE, compiled, larger
-from ...core.optim.loop import Status
+from ...core.optim.loop import Status, has_deadline, is_over
 from .components import Setting, State, add_scores, coefficients_of, dual_value, imbalance_of, rescore
 from .face import Face, delete, face_of, gradient, insert, newton_step, null_step
 from .mixtures import Array
 
+_PART = 20  # rounds before it looks at the time
 _BATCH = 20  # samples set free at a time at the start
 _MOST = 10  # violators set free at a time
 _SHARE = 0.1  # of the worst violation that another must have to be set free with it
@@ -89,11 +90,14 @@ class _Ascent:
     def run(self, max_newton: int) -> Status:
         """Rounds until the gap is closed or nothing helps."""
         while self.n_iter < max_newton:
-            limits = self.tol, max_newton - self.n_iter
+            most = min(max_newton - self.n_iter, _PART) if has_deadline() else max_newton - self.n_iter
+            limits = self.tol, most
             end, done = ascend(self.setting, self.state, self.face, self.multipliers, self.progress, limits)
             self.n_iter += done
-            if end == _LIMIT:
+            if is_over():
                 break
+            if end == _LIMIT:
+                continue
             rescore(self.setting, self.state)
             status = self._after(end)
             if status is not None:

@@ -9,7 +9,7 @@ mode "full" every component of a sample counts, so that samples come and go whol
 
 import numpy as np
 
-from ...core.optim.loop import Status
+from ...core.optim.loop import Status, is_over
 from .interior_point import interior_point
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection, dense_program, finish, select
@@ -41,7 +41,7 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
         found = part.solve(accuracy, n_before)
         if best is None or found.error < best.error:
             best = found
-        if found.status == Status.OPTIMAL or part.whole:
+        if found.status == Status.OPTIMAL or part.whole or is_over():
             break
         risen = found.dual > highest + 2.0 * accuracy * (found.scale + abs(found.dual))
         highest = max(highest, found.dual)

@@ -37,7 +37,7 @@ import scipy.linalg
 import scipy.sparse
 
 from ..._typing import Array
-from ...core.optim.loop import Result, Status
+from ...core.optim.loop import Result, Status, is_over, reason_to_stop
 
 _DENSE = 0.4  # from this share of observed cells on, the complete matrix is the better preconditioner
 _RESTARTS = 5
@@ -170,9 +170,9 @@ def solve_pairs(
         gamma, steps = conjugate_gradients(machine, target, gamma, is_done, max_iter - used)
         used += steps
         before, found = found.gap, machine.solution(gamma, used, Status.MAX_ITER)
-        if used >= max_iter or found.gap > _STALL * before:
+        if used >= max_iter or found.gap > _STALL * before or is_over():
             break
-    status = Status.MAX_ITER if used >= max_iter else Status.STALLED
+    status = reason_to_stop() or (Status.MAX_ITER if used >= max_iter else Status.STALLED)
     status = Status.OPTIMAL if found.gap <= tol * abs(found.objective) else status
     return replace(found, n_iter=max(used, 1), status=status)
 
@@ -193,7 +193,7 @@ def conjugate_gradients(
         length = slope / curvature
         gamma += length * direction
         residual -= length * image
-        if is_done(gamma, residual):
+        if is_done(gamma, residual) or is_over():
             return gamma, used
         step = machine.rough_inverse(residual)
         slope, before = float(residual @ step), slope

@@ -71,6 +71,8 @@ class MarginMKL(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class MarginMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         norm = np.inf if self.norm == np.inf else check_number("norm", self.norm, at_least=1.0)
@@ -140,6 +143,8 @@ class EasyMKL(TwoClassLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -172,6 +177,7 @@ class EasyMKL(TwoClassLearner):
     reg: float = 0.1
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Any) -> Learned:
         self.points_ = np.empty((0, targets.n))
@@ -223,6 +229,8 @@ class LogPenaltyMKL(MarginLearner):
         For the gap.
     max_iter : int
         Convex problems to solve.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -261,6 +269,7 @@ class LogPenaltyMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         share = check_number("share", self.share, above=0.0)

@@ -38,6 +38,8 @@ class CappedMKL(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class CappedMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         P = len(Ks)
@@ -110,6 +113,8 @@ class LowerBoundedMKL(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -146,6 +151,7 @@ class LowerBoundedMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         lowest = check_number("lowest", self.lowest, at_least=0.0)
@@ -176,6 +182,8 @@ class ElasticNetMKL(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -213,6 +221,7 @@ class ElasticNetMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)
@@ -250,6 +259,8 @@ class GroupMKL(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -291,6 +302,7 @@ class GroupMKL(MarginLearner):
     nu: float = 0.5
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         inner, outer = _exponent("inner", self.inner), _exponent("outer", self.outer)
@@ -373,6 +385,8 @@ class RadiusMargin(MarginLearner):
     tol : float
         Relative duality gap to reach.
     max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
@@ -411,6 +425,7 @@ class RadiusMargin(MarginLearner):
     epsilon: float = 0.1
     tol: float = 1e-3
     max_iter: int = 300
+    max_time: float | None = None
 
     def _losses(self, targets: Targets) -> list[Loss]:
         if targets.task == "values":

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Result, Status, armijo
+from ...core.optim.loop import Options, Recorder, Result, Status, armijo, is_over, reason_to_stop
 from ...core.optim.weight_sets import WeightSet
 
 _MEMORY = 5  # a step may rise above the last value, not above the largest of so many
@@ -122,7 +122,7 @@ class _Descent(_Search):
         while not self._note(here):
             there = self._step(here, max(recent), length)
             if there is None:
-                self.record.stop(Status.STALLED)
+                self.record.stop(reason_to_stop() or Status.STALLED)
                 break
             length = self._length(here, there)
             here, recent = there, [*recent[1 - _MEMORY :], there.value]
@@ -154,6 +154,8 @@ class _Descent(_Search):
         share = 1.0
         for _ in range(_SHORTENINGS):
             there = self._at(here.x + share * direction)
+            if is_over():
+                break  # the value may be that of machines that were left early
             if np.isfinite(there.value) and there.value <= armijo(ceiling, share, slope):
                 return there
             if abs(share * slope) <= _ROUNDING * abs(here.value):
@@ -176,6 +178,10 @@ class _Descent(_Search):
         return float(np.clip(np.vdot(moved, moved) / curvature, 1.0 / _LONGEST, _LONGEST))
 
 
+class _OverError(Exception):
+    """The fit is over: the last value may be that of machines that were left early."""
+
+
 class _Boxed(_Search):
     """L-BFGS-B, stopped by the caller's certificate."""
 
@@ -184,7 +190,7 @@ class _Boxed(_Search):
         if not self._note(self.best):
             self._descend(upper)
         if not self.record.ended:
-            self.record.stop(Status.STALLED)
+            self.record.stop(reason_to_stop() or Status.STALLED)
         return self._result(self.best)
 
     def _descend(self, upper: Array) -> None:
@@ -192,18 +198,23 @@ class _Boxed(_Search):
         for _ in range(_RESTARTS):
             before = self.best.value
             left = self.options.max_iter - self.record.n_iter
-            minimize(
-                self._value_and_gradient, self.best.x, jac=True, method="L-BFGS-B",
-                bounds=np.column_stack([np.zeros_like(upper), upper]), callback=self._after_step,
-                options={
-                    "maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _PAIRS,
-                },
-            )  # fmt: skip
+            try:
+                minimize(
+                    self._value_and_gradient, self.best.x, jac=True, method="L-BFGS-B",
+                    bounds=np.column_stack([np.zeros_like(upper), upper]), callback=self._after_step,
+                    options={
+                        "maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _PAIRS,
+                    },
+                )  # fmt: skip
+            except _OverError:
+                return
             if self.record.ended or not self.best.value < before:
                 return
 
     def _value_and_gradient(self, x: Array) -> tuple[float, Array]:
         self.last = self._at(x.copy())
+        if is_over():
+            raise _OverError
         return self.last.value, self.last.gradient
 
     def _after_step(self, intermediate_result: Any) -> None:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..._typing import Array
 from ...core.optim import cone
-from ...core.optim.loop import Options, Status, patient_steps
+from ...core.optim.loop import Options, Status, is_over, patient_steps
 from ...core.svm.losses import Loss
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
@@ -62,7 +62,7 @@ class MarginValue:
     def __call__(self, K: Array) -> MarginPoint:
         stack, options = np.ascontiguousarray(K)[None], self.options
         last = learn_weights(stack, self.losses, options=options, start=self._last)
-        if last.gap > 2.0 * options.tol and last.duals.shape[1] <= _MOST_DENSE:
+        if last.gap > 2.0 * options.tol and last.duals.shape[1] <= _MOST_DENSE and not is_over():
             last = self._finish(stack, last, options)
         self._last = last
         return MarginPoint(last.objective, last.upper_bound, last.duals, last.suspicious, last.gap)

@@ -36,7 +36,7 @@ import scipy.linalg
 
 from ..._typing import Array
 from ..._validation import check_choice, check_number, check_positive_integer
-from ...core.optim.loop import backtrack
+from ...core.optim.loop import backtrack, is_over
 from ...kernels.transforms import Center
 from .kernel import Spectrum, spectrum_of
 
@@ -202,6 +202,8 @@ def _require_scatter(between: float, inside: float, K0: Array, K1: Array) -> Non
 def _climb(M: Array, N: Array, a: Array, n_steps: int, step: float) -> list[Array]:
     path = [a]
     for t in range(n_steps):
+        if is_over():
+            break
         Ma, Na = M @ a, N @ a
         inside = a @ Na
         direction = (Ma - (a @ Ma / inside) * Na) / inside

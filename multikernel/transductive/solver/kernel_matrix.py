@@ -27,7 +27,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.loop import ENDED_EARLY, Options, Recorder, Result, Status
 from ...core.optim.psd_pair import PSDPair
 from ...core.optim.weight_sets import Spectrahedron
 from ...core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
@@ -204,8 +204,8 @@ class MatrixRun:
     def status(self, why: str) -> Status:
         if self._good_enough:
             return Status.OPTIMAL
-        if self.record.status == Status.INTERRUPTED:
-            return Status.INTERRUPTED
+        if self.record.status in ENDED_EARLY:
+            return self.record.status
         return Status.MAX_ITER if why == "max_iter" else Status.STALLED
 
 

@@ -83,6 +83,7 @@ def test_results_and_models_that_are_not_fitted(folder, load):
     for model in models.values():
         if hasattr(model, "get_params"):
             assert model.get_params()
+            assert model.get_params().get("max_time") is None  # which it did not have
 
 
 def test_the_first_set_holds_every_class_that_a_file_of_0_1_could_name():

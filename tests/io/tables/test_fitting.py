@@ -1,8 +1,6 @@
 """From a table to a model and back: what is planned, tuned, stopped, recorded and predicted."""
 
 import json
-import signal
-import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +8,8 @@ import pandas as pd
 import pytest
 
 from multikernel import MKLClassifier, View
+from multikernel.core.optim.loop import stop_on_interrupt
 from multikernel.io.tables import (
-    Stop,
     TableData,
     ViewList,
     fit_plan,
@@ -23,7 +21,6 @@ from multikernel.io.tables import (
     read_table,
     reading_options,
     require_free,
-    stop_on_interrupt,
     tune,
 )
 from multikernel.io.tables.fitting import Tuning, doubts_of_scale
@@ -152,26 +149,15 @@ def test_a_fit_is_that_of_the_estimator_and_keeps_no_callback():
 
 
 def test_a_fit_that_is_asked_to_stop_is_kept_as_it_is():
-    stop = Stop()
-    stop.asked = True
-    fitted = fit_plan(plan_fit(table(LABELS), parameters={"tol": 1e-9}), stop=stop)
+    with stop_on_interrupt() as interrupt:
+        interrupt.asked = True
+        fitted = fit_plan(plan_fit(table(LABELS), parameters={"tol": 1e-9}))
     assert (fitted.status, fitted.model.status_, fitted.model.n_iter_) == ("interrupted", "interrupted", 1)
 
 
 def test_what_the_estimator_warns_of_is_told_in_one_line():
     fitted = fit_plan(plan_fit(table(LABELS), parameters={"max_iter": 1, "tol": 1e-9}))
     assert len(fitted.warnings) == 1 and "did not reach tol=1e-09" in fitted.warnings[0]
-
-
-def test_the_first_interrupt_asks_and_the_second_ends():
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals are heard in the main thread only")
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), stop_on_interrupt() as stop:
-        signal.raise_signal(signal.SIGINT)
-        assert stop.asked
-        signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 # --- tuning ------------------------------------------------------------------------------------------------

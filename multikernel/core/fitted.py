@@ -27,7 +27,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..rows import count_rows
-from .svm.interior_point import features
+from .stack.low_rank import features
 
 ACTIVE_SHARE = 0.01
 

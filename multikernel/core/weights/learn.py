@@ -10,8 +10,8 @@ from ..._numba import compile_first
 from ..._typing import Array
 from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
+from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.interior_point import Factor
 from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
 from . import second

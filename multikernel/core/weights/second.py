@@ -22,16 +22,10 @@ import numpy as np
 from ..._typing import Array
 from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
+from ..stack.low_rank import Factor, Kernels, explicit_factor, pivoted_factor
 from ..stack.sums import WeightedStack
-from ..svm.interior_point import (
-    Factor,
-    Found,
-    InteriorPoint,
-    Kernels,
-    class_basis,
-    explicit_factor,
-    pivoted_factor,
-)
+from ..svm.barrier import class_basis
+from ..svm.interior_point import Found, InteriorPoint
 from ..svm.losses import HardMargin, JointHinge, Loss
 
 # The explicit features (n, r) of a kernel by its number; None where it has none.

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.optim.weight_sets import LpBall
-from multikernel.core.svm.interior_point import InteriorPoint, Kernels, class_basis, features, pivoted_factor
+from multikernel.core.stack.low_rank import Kernels, features, pivoted_factor
+from multikernel.core.svm.barrier import class_basis
+from multikernel.core.svm.interior_point import InteriorPoint
 from multikernel.core.svm.losses import (
     EpsilonInsensitive,
     Hinge,

@@ -1,0 +1,210 @@
+"""The losses of kernel machines for an interior-point method: dual variables made of barrier variables.
+
+β_i = Σ_j t_j a_j with 0 ≤ a_j ≤ U_j: one for each sign that a dual variable may have, t = ±1; for the joint
+hinge one for each other class, t the turn to it, in an orthonormal basis of the directions Σ_l B_il = 0, so
+that a sample has d = n_classes − 1 numbers β_i. Squared errors have none. The slacks of the bounds are s and
+v.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..._typing import Array
+from .losses import JointHinge, Loss
+
+_CRISP = 1e-6  # relative: duals as near to a bound as this are at it
+
+
+class Task:
+    """One machine: its dual variables β (n, d), their barrier variables and slacks, η (r, d) and b (d,).
+
+    ``risk(scores, b)`` is the loss of scores (n, d), with the intercepts that go with it.
+    """
+
+    def __init__(
+        self,
+        sample: Array,
+        turn: Array,
+        reward: Array,
+        upper: Array,
+        *,
+        shift: Array,
+        target: Array,
+        total: Array,
+        epsilon: float,
+        has_intercept: bool,
+        risk: Callable[[Array, Array], tuple[float, Array]],
+    ) -> None:
+        self.sample, self.turn, self.reward, self.upper = sample, turn, reward, upper
+        self.shift, self.target, self.total, self.risk = shift, target, total, risk
+        self.has_intercept, self.epsilon = has_intercept, epsilon
+        self.n, self.d = target.shape
+        self.is_free = not sample.size
+        self.bounded = np.isfinite(upper)
+        self.free_beta = np.zeros((self.n, self.d))
+        # of the joint hinge: the class of each sample, and the other class of each barrier variable
+        self.codes: Array | None = None
+        self.others: Array | None = None
+        self.b = np.zeros(self.d)
+
+    def start(self, mean_diagonal: float, rank: int) -> None:
+        """Half of each bound, in balance; where there is none, what one sample would have alone."""
+        self.eta = np.zeros((rank, self.d))
+        alone = 0.5 / np.where(self.shift > 0.0, self.shift, max(mean_diagonal, 1e-300))
+        self.a = np.where(self.bounded, 0.5 * np.where(self.bounded, self.upper, 0.0), alone[self.sample])
+        if self.total.any():
+            self.a = self.upper / float(self.upper.sum())
+        elif self.d == 1 and not self.is_free:
+            up = self.turn[:, 0] > 0.0
+            for side, other in ((up, ~up), (~up, up)):
+                self.a[side] *= min(float(self.a[other].sum()) / max(float(self.a[side].sum()), 1e-300), 1.0)
+        size = float(np.abs(self.reward).max(initial=0.0)) or mean_diagonal / self.n
+        self.s, self.v = np.full(self.a.size, size), np.where(self.bounded, size, 0.0)
+
+    @property
+    def room(self) -> Array:
+        """The distance to the upper bounds, 1 where there is none."""
+        return np.where(self.bounded, self.upper - self.a, 1.0)
+
+    def beta_of(self, a: Array) -> Array:
+        """Σ_j t_j a_j for each sample, (n, d)."""
+        beta = np.zeros((self.n, self.d))
+        for column in range(self.d):
+            beta[:, column] = np.bincount(self.sample, self.turn[:, column] * a, minlength=self.n)
+        return beta
+
+    @property
+    def beta(self) -> Array:
+        """The dual variables of the samples."""
+        return self.free_beta if self.is_free else self.beta_of(self.a)
+
+    def products(self) -> tuple[float, int]:
+        """The sum of the products of variables and slacks, and their number."""
+        total = float(self.a @ self.s) + float(self.room @ self.v)
+        return total, self.a.size + int(np.count_nonzero(self.bounded))
+
+    def linear(self, beta: Array) -> float:
+        """The linear part of the dual, from the smallest barrier variables that make β."""
+        if self.is_free:
+            return float(np.vdot(self.target, beta))
+        if self.d > 1:
+            return float(self.reward @ self._solved(beta))
+        return float(self.target[:, 0] @ beta[:, 0]) - self.epsilon * float(np.abs(beta).sum())
+
+    def outputs(self, beta: Array) -> Array:
+        """The dual variables of each output, (n_outputs, n): of each class for the joint hinge."""
+        if self.codes is None:
+            return beta.T
+        a = np.clip(self._solved(beta), 0.0, self.upper)  # rounding
+        B = np.zeros((self.d + 1, self.n))
+        B[self.others, self.sample] = -a
+        B[self.codes, np.arange(self.n)] = np.bincount(self.sample, a, minlength=self.n)
+        return B
+
+    def _solved(self, beta: Array) -> Array:
+        """The barrier variables of β where there are d for each sample."""
+        turns = self.turn.reshape(self.n, self.d, self.d)
+        return np.linalg.solve(turns.transpose(0, 2, 1), beta[..., None]).ravel()
+
+    def feasible(self, a: Array) -> Array | None:
+        """a with Σβ = total, by the least changes in relation to the room; None where that is too little."""
+        if not self.has_intercept or self.is_free:
+            return a
+        missing = self.total - self.beta_of(a).sum(axis=0)
+        share = np.minimum(a, np.where(self.bounded, self.upper - a, a)) ** 2
+        weighted = self.turn * share[:, None]
+        system = self.turn.T @ weighted
+        a = a + weighted @ np.linalg.lstsq(system, missing, rcond=1e-13)[0]
+        inside = (a >= 0.0).all() and (a[self.bounded] <= self.upper[self.bounded]).all()
+        rest = np.abs(self.total - self.beta_of(a).sum(axis=0)).max()
+        return a if inside and rest <= 1e-12 * max(float(a.sum()), 1e-300) else None
+
+    # ------------------------------------------------------------------ coordinates of the linear systems
+    def turned(self, columns: Array) -> Array:
+        """T_i'x_i for the d numbers of each sample, columns (n d, k): from scores to coordinates."""
+        if self.d == 1:
+            return columns
+        turns = self.turn.reshape(self.n, self.d, self.d)
+        return np.asarray((turns @ columns.reshape(self.n, self.d, -1)).reshape(columns.shape))
+
+    def curvature(self, theta: Array) -> Array:
+        """The barriers' second derivative in each coordinate, (n d,); infinite where nothing can move."""
+        if self.is_free:
+            return np.zeros(self.n)
+        if self.d > 1:
+            return theta
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / np.bincount(self.sample, 1.0 / theta, minlength=self.n))
+
+    def right_side(self, rho: Array, theta: Array, curvature: Array) -> Array:
+        """What the barrier variables ask of the coordinates, (n d,)."""
+        if self.d > 1:
+            return rho
+        asked = np.bincount(self.sample, self.turn[:, 0] * rho / theta, minlength=self.n)
+        return np.asarray(np.where(np.isfinite(curvature), curvature, 0.0) * asked)
+
+    def variables(self, x: Array, right: Array, rho: Array, theta: Array, curvature: Array) -> Array:
+        """The change of the barrier variables that belongs to one of the coordinates."""
+        if self.d > 1:
+            return x
+        scores = right - np.where(np.isfinite(curvature), curvature, 0.0) * x
+        return np.asarray((rho - self.turn[:, 0] * scores[self.sample]) / theta)
+
+    def crisp(self, a: Array) -> Array:
+        """a with those that are as good as at a bound at it."""
+        largest = np.where(self.bounded, self.upper, float(a.max(initial=0.0)))
+        snapped = np.where(a <= _CRISP * largest, 0.0, a)
+        return np.where(self.bounded & (self.upper - a <= _CRISP * largest), self.upper, snapped)
+
+
+def make_task(loss: Loss | JointHinge) -> Task:
+    """The task of a loss."""
+    return _joint_task(loss) if isinstance(loss, JointHinge) else _plain_task(loss)
+
+
+def _plain_task(loss: Loss) -> Task:
+    lower, upper = loss.lower, loss.upper
+    is_free = bool(np.isinf(lower).all() and np.isinf(upper).all() and loss.epsilon == 0.0)
+    ups = np.flatnonzero((upper > 0.0) & (not is_free))
+    downs = np.flatnonzero((lower < 0.0) & (not is_free))
+    sample = np.concatenate([ups, downs])
+    sign = np.concatenate([np.ones(ups.size), -np.ones(downs.size)])
+
+    def risk(scores: Array, b: Array) -> tuple[float, Array]:
+        value, intercept = loss.risk(scores[:, 0])
+        return value, np.array([intercept])
+
+    return Task(
+        sample, sign[:, None], sign * loss.target[sample] - loss.epsilon,
+        np.concatenate([upper[ups], -lower[downs]]),
+        shift=loss.shift, target=loss.target[:, None], total=np.array([loss.total]),
+        epsilon=loss.epsilon, has_intercept=loss.has_intercept, risk=risk,
+    )  # fmt: skip
+
+
+def class_basis(n_classes: int) -> Array:
+    """Orthonormal basis (n_classes, n_classes − 1) of the vectors whose sum is 0."""
+    centered = np.eye(n_classes) - 1.0 / n_classes
+    return np.linalg.svd(centered)[0][:, : n_classes - 1]
+
+
+def _joint_task(loss: JointHinge) -> Task:
+    n, k = loss.codes.size, loss.n_classes
+    basis = class_basis(k)
+    others = np.arange(k)[None] != loss.codes[:, None]
+    sample, other = np.nonzero(others)
+    turn = basis[loss.codes[sample]] - basis[other]
+    margins = loss.margins
+
+    def risk(scores: Array, b: Array) -> tuple[float, Array]:
+        f = (scores + b) @ basis.T
+        short = np.maximum(margins - (f[np.arange(n), loss.codes][:, None] - f), 0.0)
+        return float(loss.upper @ np.where(others, short, 0.0).sum(axis=1)), b
+
+    task = Task(
+        sample, turn, margins[sample, other], loss.upper[sample], shift=np.zeros(n),
+        target=np.zeros((n, k - 1)), total=np.zeros(k - 1), epsilon=0.0, has_intercept=True, risk=risk,
+    )  # fmt: skip
+    task.codes, task.others = loss.codes, other
+    return task

@@ -227,6 +227,11 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
                 f"sample_weight must be positive; that of row {np.flatnonzero(prices <= 0.0)[0]} is 0. Leave "
                 "such rows out, or pass them as X_unlabeled."
             )
+        if prices.min() < 1e-300:
+            raise ValueError(
+                f"sample_weight must be at least 1e-300; got {prices.min():.1e}. Multiply all weights by the "
+                "same number, and divide C by it."
+            )
         return prices
 
     def _check_parameters(self) -> None:

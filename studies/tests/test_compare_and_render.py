@@ -145,8 +145,7 @@ def test_sections_are_apart(summary):
 
 
 def test_a_figure_is_drawn_beside_the_page(tmp_path):
-    drawn = []
-    study = toy.make_study(figure=lambda summary, path: drawn.append((summary["title"], path)))
+    study = toy.make_study(figure=lambda summary, path: path.write_text(f"{summary['title']} {path.suffix}"))
     run_table(study, study.table("1"), folder=tmp_path, splits=1)
-    assert drawn == [("A toy", tmp_path / "table1.png")]
+    assert (tmp_path / "table1.png").read_text() == "A toy .png"
     assert "![A toy](table1.png)" in (tmp_path / "table1.md").read_text(encoding="utf-8")

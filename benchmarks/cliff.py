@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring import check_threads, describe_machine, restart_on_threads
 from multikernel import MKLClassifier
+from multikernel._files import write_whole
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "cliff.md"
@@ -257,8 +258,7 @@ def main() -> None:
         print(json.dumps(measure(name, int(split), int(n))))
         return
     found = measure_all(asked.only.split(","), asked.splits, asked.store)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(page(found, describe_machine(())), encoding="utf-8")
+    write_whole(asked.out, page(found, describe_machine(())).encode())
 
 
 if __name__ == "__main__":

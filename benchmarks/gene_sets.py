@@ -36,6 +36,7 @@ from benchmarks.measuring import (
 from benchmarks.objective import judge
 from benchmarks.solvers.ours import answer_of
 from multikernel import KernelBank, MKLClassifier, View
+from multikernel._files import write_whole
 from multikernel.kernels import Gaussian
 from multikernel.views import views_from_gene_sets
 
@@ -213,8 +214,7 @@ def main() -> None:
         said = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found.append(json.loads(said.splitlines()[-1]))
         print(row(found[-1]), flush=True)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text(page(found, describe_machine(())), encoding="utf-8")
+    write_whole(asked.out, page(found, describe_machine(())).encode())
 
 
 if __name__ == "__main__":

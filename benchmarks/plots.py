@@ -7,6 +7,8 @@ from pathlib import Path
 
 import matplotlib
 
+from multikernel._files import whole_file
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -73,7 +75,8 @@ def _plot(store: Store, letter: str, plan: Plan, path: Path) -> None:
     axes.minorticks_off()
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=130)
+    with whole_file(path) as part:
+        figure.savefig(part, dpi=130)
     plt.close(figure)
 
 

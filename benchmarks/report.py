@@ -31,6 +31,7 @@ from benchmarks.sections import (
 from benchmarks.sections import qcqp as qcqp_section
 from benchmarks.sections import simplemkl as simplemkl_section
 from benchmarks.store import Store
+from multikernel._files import write_whole
 
 
 class Section(Protocol):
@@ -144,6 +145,6 @@ def markdown_page(store: Store, plan: Plan, figures: list[Figure], described: di
 def write_results(store: Store, plan: Plan, folder: Path, described: dict[str, str]) -> list[Figure]:
     """Write the page and the JSON into `folder`."""
     figures = all_figures(store, plan)
-    (folder / "results.md").write_text(markdown_page(store, plan, figures, described))
-    (folder / "results.json").write_text(json_results(store, plan.name, figures, described) + "\n")
+    write_whole(folder / "results.md", markdown_page(store, plan, figures, described).encode())
+    write_whole(folder / "results.json", f"{json_results(store, plan.name, figures, described)}\n".encode())
     return figures

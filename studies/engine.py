@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from multikernel._files import check_destination, whole_file, write_whole
 from multikernel._validation import check_positive_integer
 from multikernel.core.store import Progress, ResultStore, Work, run_works
 from multikernel.datasets import dataset_fingerprint
@@ -57,6 +58,8 @@ def run_table(
     check_positive_integer("jobs", jobs)
     units = list(table.units(n_splits))
     store = ResultStore(folder / f"{table.stem}.jsonl")
+    for suffix in (".jsonl", ".json", ".md", ".png"):
+        check_destination(folder / f"{table.stem}{suffix}")
     results = run_works(_works(units, table.version, store), store, jobs=jobs, progress=progress)
     summary = summarize(study, table, n_splits, list(zip(units, results, strict=True)))
     write_outputs(table, summary, folder)
@@ -102,10 +105,11 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
 def write_outputs(table: Table, summary: Summary, folder: Path) -> None:
     """Write the page, the summary and, where the table has one, the figure."""
     if table.figure is not None:
-        table.figure(summary, folder / f"{table.stem}.png")
+        with whole_file(folder / f"{table.stem}.png") as part:
+            table.figure(summary, part)
     page = markdown_text(summary, table.figure is not None)
-    (folder / f"{table.stem}.json").write_text(json_text(summary), encoding="utf-8")
-    (folder / f"{table.stem}.md").write_text(page, encoding="utf-8")
+    write_whole(folder / f"{table.stem}.json", json_text(summary).encode())
+    write_whole(folder / f"{table.stem}.md", page.encode())
 
 
 def _works(units: Sequence[Unit], version: int, store: ResultStore) -> list[Work]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from multikernel import _threads
+from multikernel.core import callbacks
+
+ROOT = Path(__file__).parents[1]
 
 
 class Library:
@@ -45,3 +53,50 @@ def test_a_library_that_is_loaded_meanwhile_is_held_too(holder, monkeypatch):
         with holder:
             assert Library.threads == 1
     assert Library.threads == 4
+
+
+FIT_ALL = """
+import hashlib, warnings
+import numpy as np
+from multikernel import CombinedKernelRegressor, KernelBank, MKLClassifier, MKLRidge
+from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.io.models.coding import encode
+from multikernel.kernels import Gaussian, Linear
+from multikernel.rules import CompositionalKernelClassifier
+from multikernel.spectral import ConformalKernel
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(400, 20))
+kernels = [Linear(), Gaussian()]
+models = [
+    MKLRidge(norm=2.0), CombinedKernelRegressor(), CompositionalKernelClassifier(kernels), ConformalKernel(),
+    KernelDiscriminantClassifier(), MKLClassifier(probability=True),
+    MKLClassifier(KernelBank(kernels, gram="memmap")),
+]
+for model in models:
+    y = X[:, 0] if "Ri" in repr(model) or "Regr" in repr(model) else (X[:, 0] > 0).astype(int)
+    print(type(model).__name__, hashlib.sha256(encode(model.fit(X, y))).hexdigest())
+"""
+
+
+def test_fits_of_few_rows_are_the_same_to_the_last_bit_on_one_and_two_threads():
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", FIT_ALL],
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for threads in ("1", "2")
+    ]
+    assert found[0] == found[1] and len(found[0]) == 7
+
+
+def test_threads_of_the_linear_algebra_are_kept_for_many_rows(monkeypatch):
+    seen = []
+    fit = callbacks.reports_its_task(lambda self, X: seen.append(_threads.one_thread().is_set))
+    for n in (callbacks._SMALL, callbacks._SMALL + 1):
+        fit(object(), [[0.0]] * n)
+    fit(object(), X=3)
+    assert seen == [True, False, False]

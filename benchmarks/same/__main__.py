@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks.measuring import restart_on_threads, thread_environment
 from benchmarks.same.compare import Answer, Comparison, compare, markdown, summary
 from benchmarks.same.problems import Case, Problem, problems
+from multikernel._files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path("benchmarks", "same")
@@ -204,7 +205,7 @@ def main() -> int:
     print(summary(found))
     if arguments.out is not None:
         title = f"# The work tree against {arguments.revision}"
-        arguments.out.write_text(f"{title}\n\n{summary(found)}\n\n{markdown(found)}\n", encoding="utf-8")
+        write_whole(arguments.out, f"{title}\n\n{summary(found)}\n\n{markdown(found)}\n".encode())
     return 0 if found.passed else 1
 
 

@@ -11,6 +11,7 @@ from benchmarks.scale.child import N_THREADS
 from benchmarks.scale.plan import ScalePlan
 from benchmarks.scale.sections import accuracy, cluster, disk, growth, peers
 from benchmarks.store import Store
+from multikernel._files import write_whole
 
 SECTIONS: dict[str, Any] = {
     "growth": growth,
@@ -45,6 +46,6 @@ def markdown_page(store: Store, plan: ScalePlan, figures: list[Figure], describe
 def write_results(store: Store, plan: ScalePlan, folder: Path, described: dict[str, str]) -> list[Figure]:
     """Write the page and the JSON into `folder`."""
     figures = [figure for section in SECTIONS.values() for figure in section.figures(store, plan)]
-    (folder / "results.md").write_text(markdown_page(store, plan, figures, described))
-    (folder / "results.json").write_text(json_results(store, plan.name, figures, described) + "\n")
+    write_whole(folder / "results.md", markdown_page(store, plan, figures, described).encode())
+    write_whole(folder / "results.json", f"{json_results(store, plan.name, figures, described)}\n".encode())
     return figures

@@ -44,6 +44,7 @@ from .tables import (
     signs_of_two_classes,
     split_pairs,
     warn_caller,
+    within_floats,
 )
 
 __all__ = [
@@ -87,4 +88,5 @@ __all__ = [
     "smallest_eigenvalue",
     "split_pairs",
     "warn_caller",
+    "within_floats",
 ]

@@ -46,7 +46,8 @@ def check_number(
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number:
         raise TypeError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
+    with within_floats(name):
+        number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite; got {value!r}.")
     if above is not None and not number > above:
@@ -58,14 +59,31 @@ def check_number(
     return number
 
 
+@contextmanager
+def within_floats(name: str) -> Iterator[None]:
+    """Let integers that no float can hold be refused in plain words."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} must hold numbers that a float can hold, up to 1.8e308; got a larger integer."
+        ) from error
+
+
 def check_positive_integer(name: str, value: Any) -> int:
     """Return `value` as an int of at least 1."""
-    return _check_integer(f"{name} must be a positive integer", value, 1)
+    return _check_countable(name, _check_integer(f"{name} must be a positive integer", value, 1))
 
 
 def check_count(name: str, value: Any) -> int:
     """Return `value` as an int of at least 0."""
-    return _check_integer(f"{name} must be a whole number of at least 0", value, 0)
+    return _check_countable(name, _check_integer(f"{name} must be a whole number of at least 0", value, 0))
+
+
+def _check_countable(name: str, value: int) -> int:
+    if value > sys.maxsize:
+        raise ValueError(f"{name} must be at most {sys.maxsize}; got a larger integer.")
+    return value
 
 
 def check_seed(name: str, value: Any) -> int:
@@ -219,9 +237,10 @@ def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
     if values.dtype.kind in "fiub":
         return values.astype(np.float64, copy=False)
     if values.dtype.kind != "O":
-        raise ValueError(
-            f"{label} must be numeric; got dtype {values.dtype}. Encode its columns as numbers first."
-        )
+        remedy = "Encode its columns as numbers first."
+        if values.dtype.kind == "c":
+            remedy = "Complex data not supported: give real and imaginary parts as columns of their own."
+        raise ValueError(f"{label} must be numeric; got dtype {values.dtype}. {remedy}")
     if values.ndim != 2:
         return _column_to_float(values, label, "its values")
     columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
@@ -234,16 +253,17 @@ def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
         return np.asarray(column, dtype=np.float64)
     try:
         if np.iscomplexobj(column):  # NumPy would discard half of it with a warning
-            raise TypeError("it is complex")
+            raise ValueError("it is complex")
         if getattr(getattr(column, "dtype", None), "kind", "O") in "mM":
-            raise TypeError("it holds dates or durations")
+            raise ValueError("it holds dates or durations")
         if hasattr(column, "to_numpy"):
             # pandas' missing values become NaN, which the finiteness check then reports with its place
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
     return values
 
 
@@ -272,7 +292,10 @@ def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
     if shape[0] < 1:
         raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
     if shape[1] < 1:
-        raise ValueError(f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}).")
+        raise ValueError(
+            f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}) while a minimum of 1 "
+            "is required."
+        )
 
 
 def all_finite(values: np.ndarray) -> bool:
@@ -337,12 +360,14 @@ def is_missing(value: Any) -> bool:
 def check_values(values: Any, label: str = "y", *, at_least: float | None = None) -> np.ndarray:
     """Return targets or weights of a block as finite float64 numbers, else name the row."""
     try:
-        numbers = np.asarray(values).astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+        with within_floats(label):
+            numbers = np.asarray(values).astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{label} must hold numbers ({error}).") from error
     if not all_finite(numbers):
-        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
-        what = "NaN" if np.isnan(numbers[row]).any() else "infinity"
+        rows = np.atleast_1d(numbers)
+        row = int(np.argwhere(~np.isfinite(rows))[0][0])
+        what = "NaN" if np.isnan(rows[row]).any() else "infinity"
         raise NotFiniteError(f"{label} holds {what}", row, "but must be finite: leave such rows out.")
     if at_least is not None and numbers.size and numbers.min() < at_least:
         row = int(np.argwhere(numbers < at_least)[0][0])

@@ -394,7 +394,7 @@ def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...])
         raise ValueError(f"priors knows {', '.join(names)}; got {unknown[0]!r}.{remark}")
     pairs = {"kernel": SPARSE} if sparse else {}
     pairs.update({name: _check_pair(name, pair) for name, pair in given.items()})
-    return Priors(spread=check_number("spread", spread, above=0.0), **pairs)
+    return Priors(spread=check_number("spread", spread, at_least=1e-100), **pairs)
 
 
 def _check_pair(name: str, pair: Any) -> tuple[float, float]:

@@ -46,6 +46,9 @@ class ColumnKernels:
             yield m, K @ self.coefficients[:, m].T
 
 
+_LARGEST = 1e150  # of targets
+
+
 class ColumnMachine(KernelEstimator):
     """Parameters and methods common to machines over columns of kernels."""
 
@@ -351,6 +354,10 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        if np.abs(targets).max() > _LARGEST:
+            raise ValueError(
+                f"y must lie between -{_LARGEST:g} and {_LARGEST:g}: squares of it overflow. Divide it."
+            )
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         columns = self._fit_columns(X, samples)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._files import check_destination, write_whole
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, say, show_lines, show_table
 from multikernel.core.store import on_cluster
@@ -80,6 +81,8 @@ def compare(
     place = folder or Path("compare") / source.label
     with plain_errors():
         require_no_others(place, "comparison", STORE, (STORE, "compare.json", "compare.md"))
+        for name in (STORE, "compare.json", "compare.md"):
+            check_destination(place / name)
         table = tables.read_source(source)
         about = {"file": source.name, "sha256": source.sha256(), "target": target}
         _require_same_data(place, about, force)
@@ -143,9 +146,9 @@ def _json(found: Comparison, about: dict[str, str]) -> str:
 
 
 def _write(found: Comparison, about: dict[str, str], folder: Path) -> None:
-    (folder / "compare.json").write_text(_json(found, about) + "\n", encoding="utf-8")
+    write_whole(folder / "compare.json", (_json(found, about) + "\n").encode())
     page = found.to_markdown(f"Methods on {about['file']}")
-    (folder / "compare.md").write_text(page + "\n", encoding="utf-8")
+    write_whole(folder / "compare.md", (page + "\n").encode())
 
 
 def _show(found: Comparison, about: dict[str, str], folder: Path, as_json: bool) -> None:

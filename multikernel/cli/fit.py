@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._files import check_destination
 from multikernel._validation import check_choice, check_rank
 from multikernel.cli import options
 from multikernel.cli.app import STOPPED, err, misuse, plain_errors, say, show_lines, show_table, stopped
@@ -92,6 +93,7 @@ def fit(
         )
     with plain_errors(), stopped(f"No model was written to {folder}."):
         tables.require_free(folder, force=force)
+        check_destination(ModelFolder(folder).model_path)
         data = tables.read_source(source)
         chosen = None if views is None else tables.read_views(views, data)
         plan = tables.plan_fit(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from multikernel._files import check_destination
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.io import ModelFolder, tables
@@ -45,6 +46,8 @@ def predict(
         given = tables.Source(new, tables.parse_tables(several or []), id_column, how=join)
     with plain_errors(), stopped("Nothing was written."):
         require_folder(folder)
+        if file is not None:
+            check_destination(file, keep=given.paths)
         model, record = ModelFolder(folder).load()
         data = tables.read_new(given, record)
         found = tables.predict_table(model, record, data, proba=proba, scores=scores)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._files import check_destination
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.core.store import on_cluster
@@ -65,7 +66,7 @@ def report(
     with plain_errors(), stopped("No report was written."):
         require_folder(folder)
         kept = ModelFolder(folder)
-        _require_other(place, [kept.record_path, *([] if source is None else source.paths)])
+        check_destination(place, keep=[kept.record_path, *([] if source is None else source.paths)])
         model, record = kept.load()
         summary = summarize(model, title=f"What {type(model).__name__} learned")
         if source is not None:
@@ -109,14 +110,6 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     if unknown or not names:
         raise ValueError(f"--parts must be of {', '.join(ALL_PARTS)}; got {', '.join(unknown) or 'none'}.")
     return names
-
-
-def _require_other(place: Path, read: list[Path]) -> None:
-    """Refuse to write over what is read."""
-    if any(place.exists() and path.exists() and place.samefile(path) for path in read):
-        raise ValueError(f"{place} is read, and will not be overwritten. Name another file by --out.")
-    if place.is_dir():
-        raise ValueError(f"a report is written to a file; {place} is a folder. Name a file by --out.")
 
 
 def _read(source: tables.Source, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:

@@ -14,6 +14,7 @@ fit stops there: the fitted model at the end of the fit, and after iteration k o
 import inspect
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial, wraps
 from threading import Lock
 from typing import Any
@@ -21,6 +22,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._threads import one_thread
+from ..rows.tables import count_rows
 from .optim.loop import Callback, Progress
 
 try:
@@ -37,6 +40,7 @@ except ImportError:  # scikit-learn 1.8 and earlier
 
 __all__ = ["CallbackSupportMixin", "callback_of", "progress_of", "reports_its_task"]
 
+_SMALL = 1000  # rows
 _NUMBERING = Lock()  # machines may be fitted in threads, and their iterations are numbered in one sequence
 
 
@@ -45,6 +49,10 @@ def reports_its_task(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def fit_and_report(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with one_thread() if is_small(args[0] if args else kwargs.get("X")) else nullcontext():
+            return fit_or_follow(self, *args, **kwargs)
+
+    def fit_or_follow(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not getattr(self, "_skl_callbacks", None) or hasattr(self, "_callback_fit_ctx"):
             return fit(self, *args, **kwargs)
         return followed(self, *args, **kwargs)
@@ -62,6 +70,14 @@ def reports_its_task(fit: Callable[..., Any]) -> Callable[..., Any]:
         return fitted
 
     return fit_and_report
+
+
+def is_small(X: Any) -> bool:
+    """Whether rows are so few that threads of the linear algebra gain nothing, and would only change bits."""
+    try:
+        return count_rows(X) <= _SMALL
+    except (TypeError, ValueError, AttributeError, IndexError):  # whatever it is, the fit will say
+        return False
 
 
 def progress_of(estimator: Any, label: str = "") -> Progress:

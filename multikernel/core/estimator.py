@@ -32,6 +32,7 @@ from .._validation import (
     raise_indefinite,
     refuse_old_names,
     warn_caller,
+    within_floats,
 )
 from ..rows import count_rows
 from ..views import CompletedBank, KernelBank, View, make_bank
@@ -258,7 +259,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+        with within_floats("X"):
+            return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
     def _layout_of(self, X: Any) -> Any:
         """Which columns the views read, for `align`; None where X is taken as it is."""

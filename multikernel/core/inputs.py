@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
-from .._validation import check_number, codes_of_classes, is_frame
+from .._validation import check_number, codes_of_classes, is_frame, within_floats
 from ..rows.tables import count_rows, row_keys
 from ..views.tables import MultiTable, as_table
 from ..views.view import View
@@ -41,7 +41,8 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
-    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    with within_floats("y"):
+        values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
@@ -174,8 +175,9 @@ def check_costs(costs: Any, names: list[str]) -> Array:
             raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
         costs = [costs.get(name, 1.0) for name in names]
     try:
-        values = np.asarray(costs, float)
-    except (TypeError, ValueError) as error:
+        with within_floats("costs"):
+            values = np.asarray(costs, float)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
     if values.shape != (len(names),):
         raise ValueError(
@@ -195,7 +197,9 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
     if given.dtype.kind in "fiub" and not given.any():
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
-    return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+    with within_floats("sample_weight"):
+        weights = _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
+    return np.asarray(weights)
 
 
 def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight: Any) -> Array:

@@ -5,12 +5,20 @@ stopped at any moment loses at most the line that was being written: a last line
 on reading, and cut off before the next line is appended. A file that holds anything else than records and the
 beginning of one is refused, and nothing in it is changed.
 
+Several processes may run on one store: a line is written under a lock, and a unit is computed by the process
+that has claimed it, while the others go on with the next one and read its result from the file. Claims are
+locks on single bytes far beyond the end of the file, which the operating system releases when their process
+ends, however it ends. Where there are no such locks (Windows, some network disks), nothing is claimed, and
+processes may do the same unit twice.
+
 The results do not depend on the number of jobs as long as each piece of work is a function of its arguments
 alone: linear algebra has one thread within a piece, and results are put in the order of the works.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import signal
@@ -18,36 +26,38 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from rich import progress
 from rich.console import Console
 
+from .._files import plain_os_errors
 from .._threads import one_thread
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 Record = dict[str, Any]
 Result = Mapping[str, Any]
 Progress = Callable[[int, int], None]
 
 _BEGINNING = b'{"key": "'  # of each line, whatever its record
+_PAUSE = 0.2  # seconds, before looking again whether another process has finished
 _PATIENCE = 10.0  # seconds, for the scheduler of a cluster to answer and for a worker to be there
-
-
-class Append(Protocol):
-    """Writes one record to disk before it returns."""
-
-    def __call__(self, record: Record) -> None: ...
 
 
 class ResultStore:
     """Records with the fields ``key``, ``fingerprint`` and ``result`` in a JSONL file.
 
-    The file and its folder are made by the first `appending`.
+    The file and its folder are made by the first `opened`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,33 +69,24 @@ class ResultStore:
         A line that is neither a record nor, as the last, the beginning of one is a ValueError: the file is
         not ours, or has damage which no interrupt explains.
         """
-        return self._read()[0]
+        return self._parsed(self.path.read_bytes())[0] if self.path.exists() else []
 
     @contextmanager
-    def appending(self) -> Iterator[Append]:
-        """Open the file at its end, after cutting off a torn last line, and give a function that appends."""
-        size = self._read()[1]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            file.truncate(size)
-            file.seek(0, os.SEEK_END)
+    def opened(self) -> Iterator[OpenStore]:
+        """Open the file for reading, appending and claiming; a torn last line is cut off."""
+        with plain_os_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("a+b", buffering=0)
+        with file:
+            yield OpenStore(self, file)
 
-            def append(record: Record) -> None:
-                file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-
-            yield append
-
-    def _read(self) -> tuple[list[Record], int]:
-        """The whole records, and how many bytes they take from the beginning of the file."""
-        if not self.path.exists():
-            return [], 0
-        *lines, last = self.path.read_bytes().split(b"\n")
-        records = [self._parse(line, number) for number, line in enumerate(lines, start=1)]
+    def _parsed(self, content: bytes, before: int = 0) -> tuple[list[Record], int]:
+        """The whole records after so many lines, and how many bytes they take."""
+        *lines, last = content.split(b"\n")
+        records = [self._parse(line, number) for number, line in enumerate(lines, start=before + 1)]
         if not _is_torn(last):
-            self._parse(last, len(lines) + 1)
-        return records, sum(len(line) + 1 for line in lines)
+            self._parse(last, before + len(lines) + 1)
+        return records, len(content) - len(last)
 
     def _parse(self, line: bytes, number: int) -> Record:
         record = _decoded(line)
@@ -96,6 +97,95 @@ class ResultStore:
                 "changed. Remove that line otherwise: its unit will be computed again."
             )
         return record
+
+
+class OpenStore:
+    """A store that is open, in this process and maybe in others at the same time."""
+
+    def __init__(self, store: ResultStore, file: FileIO) -> None:
+        self._store, self._file = store, file
+        self._n_bytes = self._n_lines = 0  # what was read
+        self._new: list[Record] = []
+        with self._writing():
+            pass
+
+    def append(self, record: Record) -> None:
+        """Write one record to disk before this returns."""
+        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        with self._writing(), plain_os_errors(self._store.path):
+            try:
+                _write_all(self._file, line)
+                os.fsync(self._file.fileno())
+            except OSError:  # a full disk takes a part of the line
+                self._file.truncate(self._n_bytes)
+                raise
+
+    def new_records(self) -> list[Record]:
+        """Return the records that were appended since the last call, by this or any other process."""
+        with self._writing():
+            found, self._new = self._new, []
+        return found
+
+    def claim(self, work: Work) -> bool:
+        """Whether this process computes the work: no other one does, or can until it is released."""
+        return _locked(self._file, _claimed_byte(work), wait=False)
+
+    def release(self, work: Work) -> None:
+        """Let other processes have the work, if it has no result."""
+        _unlocked(self._file, _claimed_byte(work))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Nobody else writes inside the block; all that was written is read, and a torn line cut off."""
+        with _ONE_THREAD_WRITES:
+            _locked(self._file, _WRITING, wait=True)
+            try:
+                self._catch_up()
+                yield
+            finally:
+                _unlocked(self._file, _WRITING)
+
+    def _catch_up(self) -> None:
+        self._file.seek(self._n_bytes)
+        content = self._file.readall()
+        records, size = self._store._parsed(content, self._n_lines)
+        if size < len(content):
+            self._file.truncate(self._n_bytes + size)
+        self._new += records
+        self._n_bytes, self._n_lines = self._n_bytes + size, self._n_lines + len(records)
+
+
+def _write_all(file: FileIO, line: bytes) -> None:
+    while line:
+        line = line[file.write(line) or 0 :]
+
+
+# POSIX locks belong to a process: threads exclude each other by a lock of Python.
+_ONE_THREAD_WRITES = threading.Lock()
+_WRITING = 1 << 56  # the byte that stands for the right to write; claims are below
+
+
+def _claimed_byte(work: Work) -> int:
+    """The byte that stands for a unit, by what is computed."""
+    digest = hashlib.sha256(f"{work.key}\0{work.fingerprint}".encode()).digest()
+    return (1 << 55) + int.from_bytes(digest[:6], "big")
+
+
+def _locked(file: FileIO, byte: int, *, wait: bool) -> bool:
+    """Whether the byte is locked now, for this process alone, or cannot be, since there are no locks."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, byte)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def _unlocked(file: FileIO, byte: int) -> None:
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
 
 
 def _is_torn(line: bytes) -> bool:
@@ -141,41 +231,76 @@ def run_works(
     fingerprints = {work.key: work.fingerprint for work in works}
     if len(fingerprints) < len(works):
         raise ValueError(f"the keys of units must differ; {len(works)} units have {len(fingerprints)} keys.")
-    results = {} if store is None else _stored_results(store, fingerprints)
-    missing = [work for work in works if work.key not in results]
-    failures: dict[str, _Failure] = {}
-    report = progress or (lambda done, total: None)
-    report(len(results), len(works))
-    with _appending(store) as append:
-        # no work is handed out after a failure, but what is under way is waited for, and kept
-        for outcome in _computed((work for work in missing if not failures), min(jobs, len(missing)) or 1):
-            if isinstance(outcome, _Failure):
-                failures[outcome.key] = outcome
-                continue
-            append(outcome)
-            results[outcome["key"]] = outcome["result"]
-            report(len(results), len(works))
-    for work in missing:
-        if work.key in failures:
-            raise failures[work.key].restored()
-    return [results[work.key] for work in works]
+    run = _Run(works, progress)
+    with nullcontext() if store is None else store.opened() as file:
+        run.take_stored(file)
+        run.report()
+        while run.missing and not run.failures:
+            n_before = len(run.results)
+            # no work is handed out after a failure, but what is under way is waited for, and kept
+            for outcome in _computed(run.claimed(file), min(jobs, len(run.missing))):
+                run.keep(outcome, file)
+            run.take_stored(file)
+            if run.missing and len(run.results) == n_before and not run.failures:
+                time.sleep(_PAUSE)  # other processes are at the rest
+    return run.in_order()
 
 
-def _stored_results(store: ResultStore, fingerprints: Mapping[str, str]) -> dict[str, Result]:
-    return {
-        record["key"]: record["result"]
-        for record in store.read()
-        if fingerprints.get(record["key"]) == record["fingerprint"]
-    }
+class _Run:
+    """What is done of the works, what is missing, and what failed."""
 
+    def __init__(self, works: Sequence[Work], progress: Progress | None) -> None:
+        self.works = {work.key: work for work in works}
+        self.results: dict[str, Result] = {}
+        self.failures: dict[str, _Failure] = {}
+        self._progress = progress or (lambda done, total: None)
 
-@contextmanager
-def _appending(store: ResultStore | None) -> Iterator[Append]:
-    if store is None:
-        yield lambda record: None
-        return
-    with store.appending() as append:
-        yield append
+    @property
+    def missing(self) -> list[Work]:
+        return [work for key, work in self.works.items() if key not in self.results]
+
+    def report(self) -> None:
+        self._progress(len(self.results), len(self.works))
+
+    def take_stored(self, file: OpenStore | None) -> None:
+        """Take the results that are in the store, of this process and of others."""
+        for record in [] if file is None else file.new_records():
+            work = self.works.get(record["key"])
+            if work is not None and work.fingerprint == record["fingerprint"]:
+                self.results[work.key] = record["result"]
+
+    def claimed(self, file: OpenStore | None) -> Iterator[Work]:
+        """The missing works, each as it is begun, without those that other processes are computing."""
+        for work in self.missing:
+            if self.failures:
+                return
+            if file is not None:
+                if not file.claim(work):
+                    continue
+                self.take_stored(file)  # it may have been finished just before
+                if work.key in self.results:
+                    file.release(work)
+                    continue
+            yield work
+
+    def keep(self, outcome: Record | _Failure, file: OpenStore | None) -> None:
+        """Put an outcome in the store, and let other processes know."""
+        if isinstance(outcome, _Failure):
+            self.failures[outcome.key] = outcome
+        else:
+            if file is not None:
+                file.append(outcome)
+            self.results[outcome["key"]] = outcome["result"]
+            self.report()
+        if file is not None:
+            file.release(self.works[outcome.key if isinstance(outcome, _Failure) else outcome["key"]])
+
+    def in_order(self) -> list[Result]:
+        """The results in the order of the works; the first failure in that order is raised."""
+        for key in self.works:
+            if key in self.failures:
+                raise self.failures[key].restored()
+        return [self.results[key] for key in self.works]
 
 
 class _WorkerTraceback(Exception):

@@ -11,13 +11,14 @@ by default ``~/.cache/multikernel``).
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+
+from multikernel._files import whole_file, write_whole
 
 VARIABLE = "MULTIKERNEL_DATA"
 MANIFEST = "manifest.json"
@@ -115,31 +116,19 @@ def keep_fetched(
     leaves the cache as it was. `fingerprint` identifies the content, the same before and after it was kept.
     """
     folder = cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
-    _replace(path, lambda file: np.savez_compressed(file, **dict(arrays)))  # type: ignore[arg-type]
+    with whole_file(path) as part:
+        np.savez_compressed(part, **dict(arrays))  # type: ignore[arg-type]
     shapes = describe_arrays(arrays)
     own = {"file": path.name, "sha256": file_sha256(path), "arrays": shapes, _FETCHED: fingerprint}
     manifest = {"format": _FORMAT, "datasets": {**_read_manifest(folder), name: {**fields, **own}}}
     text = json.dumps(manifest, indent=1)
-    _replace(folder / MANIFEST, lambda file: file.write(text.encode("utf-8")))
+    write_whole(folder / MANIFEST, text.encode("utf-8"))
 
 
 def describe_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
     """Shape and dtype of each array, as a manifest has them."""
     return {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
-
-
-def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write a file beside its place and move it there when it is whole."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            write(file)
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
 
 
 def file_sha256(path: Path) -> str:

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from multikernel._validation import check_choice, check_number, check_positive_integer, check_real_matrix
+from multikernel._validation import (
+    check_choice,
+    check_number,
+    check_positive_integer,
+    check_real_matrix,
+    check_values,
+)
 
 from .._typing import Array
 
@@ -117,6 +123,9 @@ def piecewise_curve(x: Array) -> Array:
     >>> piecewise_curve(np.array([-2.0, 2.0]))
     array([-1., -2.])
     """
+    x = check_values(x, "x")
+    if np.abs(x).max(initial=0.0) > 1e150:
+        raise ValueError("x must lie between -1e150 and 1e150: squares of it overflow.")
     return np.asarray(np.where(x < 0.0, 0.5 * x, 0.5 * x**2 - 2.0 * x))
 
 

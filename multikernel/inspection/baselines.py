@@ -353,7 +353,7 @@ def why_no_rbf(X: Any, subject: Subject) -> str | None:
     else:
         try:
             values = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return "a column holds something else than numbers."
     if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
         return "a value is missing or not finite."

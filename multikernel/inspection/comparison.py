@@ -116,6 +116,8 @@ class Comparison:
         scoring: str = "score",
         about: About | None = None,
     ) -> None:
+        if not isinstance(scores, pd.DataFrame):
+            raise TypeError(f"scores must be a DataFrame, a row for each fold; got {type(scores).__name__}.")
         missing = [column for column in _COLUMNS if column not in scores.columns]
         if missing:
             raise ValueError(

@@ -77,8 +77,8 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     >>> bool(np.allclose(scores, model.decision_function(X)))
     True
     """
-    check_is_fitted(model)
     subject = subject_of(model)
+    check_is_fitted(model)
     chosen = np.arange(count_rows(X)) if rows is None else np.asarray(rows)
     require_samples_of_fit(subject.final, count_rows(X))
     K = _kernel_of(subject.final, subject.inputs(X), chosen)

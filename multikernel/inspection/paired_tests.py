@@ -332,7 +332,7 @@ def holm(pvalues: Any) -> Array:
     """
     try:
         values = np.asarray(pvalues, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.empty(())  # refused below
     if values.ndim != 1 or not ((values >= 0.0) & (values <= 1.0)).all():
         raise ValueError(f"pvalues must be a list of numbers from 0 to 1; got {pvalues!r}.")

@@ -308,7 +308,8 @@ def _check_named(what: str, given: Any, example: str) -> None:
 def _check_estimators(estimators: Any) -> None:
     _check_named("estimators", estimators, '{"svm": SVC(), "mkl": MKLClassifier()}')
     for name, estimator in estimators.items():
-        if isinstance(estimator, type) or not all(hasattr(estimator, m) for m in ("fit", "get_params")):
+        needed = ("fit", "get_params", "__sklearn_tags__")
+        if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
             raise TypeError(
                 f"estimator {name!r} must be an object with fit and get_params, as scikit-learn has them; "
                 f"got {estimator!r}." + (" Call the class." if isinstance(estimator, type) else "")

@@ -191,6 +191,8 @@ def subject_of(model: Any) -> Subject:
         inner = subject_of(model.best_estimator_)
         prefix = f"estimator__{inner.prefix}"
         return replace(inner, model=model, prefix=prefix, search=Search(model, inner.prefix))
+    if not hasattr(model, "__sklearn_tags__"):
+        raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
     return Subject(model, model)
 
 

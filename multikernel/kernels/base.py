@@ -279,6 +279,9 @@ class _Binary(_Composite):
     left: Kernel
     right: Kernel
 
+    def __post_init__(self) -> None:
+        _require_kernels(self)
+
     @property
     def _parts(self) -> tuple[Kernel, ...]:
         return self.left, self.right
@@ -358,6 +361,7 @@ class Scaled(_Unary):
     factor: float
 
     def __post_init__(self) -> None:
+        _require_kernels(self)
         factor = self.factor
         if isinstance(factor, bool) or not isinstance(factor, (int, float, np.integer, np.floating)):
             raise TypeError(f"a kernel multiplies with a kernel or a positive number; got {factor!r}.")
@@ -385,6 +389,7 @@ class Power(_Unary):
     exponent: int
 
     def __post_init__(self) -> None:
+        _require_kernels(self)
         exponent = check_positive_integer("the exponent of a kernel", self.exponent)
         object.__setattr__(self, "exponent", exponent)
 
@@ -399,6 +404,14 @@ class Power(_Unary):
     def __repr__(self) -> str:
         base = f"({self.base!r})" if isinstance(self.base, _Composite) else repr(self.base)
         return f"{base} ** {self.exponent}"
+
+
+def _require_kernels(composite: _Composite) -> None:
+    for part in composite._parts:
+        if not isinstance(part, Kernel):
+            raise TypeError(
+                f"{type(composite).__name__} is made of kernels, as Gaussian(); got {type(part).__name__}."
+            )
 
 
 def _in_product(kernel: Kernel) -> str:

@@ -9,7 +9,6 @@ transform of a chain may need. ``restrict(support)`` keeps what is needed for th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -336,7 +335,7 @@ class Chain(Transform):
     transforms: tuple[Transform, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "transforms", tuple(self.transforms))
+        object.__setattr__(self, "transforms", as_transforms(self.transforms))
 
     @property
     def needs_diagonal(self) -> bool:  # type: ignore[override]
@@ -405,7 +404,7 @@ def as_transforms(spec: Any) -> tuple[Transform, ...]:
         return (spec,)
     if isinstance(spec, str):
         return (_BY_NAME[check_choice("transforms", spec, tuple(_BY_NAME))],)
-    if not isinstance(spec, Iterable):
+    if not isinstance(spec, list | tuple):
         raise TypeError(
             f"transforms must be transforms or their names ({', '.join(_BY_NAME)}); got {spec!r}."
         )

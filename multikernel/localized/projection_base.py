@@ -18,7 +18,14 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from .._numba import HUGE
 from .._threads import one_thread
 from .._typing import Array
-from .._validation import OldName, check_choice, check_number, check_positive_integer, warn_caller
+from .._validation import (
+    OldName,
+    check_choice,
+    check_number,
+    check_positive_integer,
+    warn_caller,
+    within_floats,
+)
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
@@ -151,7 +158,8 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     def _validate_table(self, X: Any, *, reset: bool) -> Array:
         """Finite numbers, dense (n, d)."""
         refuse_dask(self, X)
-        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        with within_floats("X"):
+            return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
 
     # ------------------------------------------------------------------ fit
     def _fit_projections(

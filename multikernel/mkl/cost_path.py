@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .._typing import Array
-from .._validation import warn_caller
+from .._validation import warn_caller, within_floats
 from ..core.estimator import BaseMKL
 from ..core.fitted import active_kernels, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
@@ -103,6 +103,12 @@ class CostPath:
         from ..viz import cost
 
         return cost(self, ax=ax)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, pd.DataFrame):
+            raise TypeError(
+                f"table must be a DataFrame, as cost_path makes it; got {type(self.table).__name__}."
+            )
 
     def __repr__(self) -> str:
         return f"CostPath of {len(self.table)} exponents:\n{self.table.round(4).to_string()}"
@@ -274,8 +280,9 @@ def _true_costs(costs: Any, names: list[str]) -> pd.Series:
 
 def _check_exponents(exponents: Any) -> list[float]:
     try:
-        values = np.asarray(exponents, dtype=float)
-    except (TypeError, ValueError) as error:
+        with within_floats("exponents"):
+            values = np.asarray(exponents, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"exponents must be a list of numbers; got {exponents!r}.") from error
     if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values >= 0.0)).all():
         raise ValueError(f"exponents must be a list of finite numbers of at least 0; got {exponents!r}.")

@@ -67,6 +67,11 @@ class WeightPath:
     table: pd.DataFrame
     scores: pd.DataFrame | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("weights", "table"):
+            if not isinstance(getattr(self, name), pd.DataFrame):
+                raise TypeError(f"{name} must be a DataFrame, as weight_path makes it.")
+
     def to_frame(self, *, shares: bool = False) -> pd.DataFrame:
         """The weights as a frame of its own, a row for each view and a column for each value.
 
@@ -217,7 +222,7 @@ def _check_points(machine: Any, parameter: Any, values: Any) -> list[float]:
         )
     try:
         points = np.asarray(VALUES[parameter] if values is None else values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"values must be a list of numbers; got {values!r}.") from error
     if points.ndim != 1 or not points.size or np.isnan(points).any():
         raise ValueError(f"values must be a list of numbers, one at least; got {values!r}.")

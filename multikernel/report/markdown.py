@@ -42,6 +42,7 @@ def render_markdown(summary: Summary) -> str:
     | image | 0.6000 | 75.0% |
     <BLANKLINE>
     """
+    words.require_summary(summary)
     parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(words.headline(summary))]
     parts += (
         _sections(summary, ("data",))

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from multikernel._files import write_whole
 from multikernel.report import tables, words
 from multikernel.report.markdown import render_markdown
 from multikernel.report.pictures import draw_pictures
@@ -46,6 +47,7 @@ def render_html(summary: Summary) -> str:
     >>> "&lt;b&gt;" in render_html(summarize(model))
     True
     """
+    words.require_summary(summary)
     environment = _environment()
     convergence = summary["convergence"]
     script = _source("script.js")
@@ -79,6 +81,8 @@ def render_html(summary: Summary) -> str:
 def save_report(summary: Summary, path: str | Path) -> Path:
     """Write a summary to a file, in the format that its suffix names; folders are made as needed.
 
+    The file is written whole or not at all.
+
     Parameters
     ----------
     summary : dict
@@ -93,9 +97,8 @@ def save_report(summary: Summary, path: str | Path) -> Path:
     """
     path = Path(path)
     text = find_renderer(path)(summary)
-    path.parent.mkdir(parents=True, exist_ok=True)
     # half a surrogate pair in a name has no bytes of its own
-    path.write_bytes(text.encode("utf-8", "replace"))
+    write_whole(path, text.encode("utf-8", "replace"))
     return path
 
 
@@ -126,6 +129,7 @@ def find_renderer(path: str | Path) -> Callable[[Summary], str]:
 
 
 def _render_json(summary: Summary) -> str:
+    words.require_summary(summary)
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -34,8 +34,22 @@ PART_NAMES = {
 }
 
 
+def require_summary(summary: Any) -> None:
+    """Refuse what `summarize` has not made."""
+    if not isinstance(summary, dict):
+        raise TypeError(
+            f"summary must be a dict, as summarize(model) returns it; got {type(summary).__name__}."
+        )
+    missing = [
+        key for key in ("title", "model", "weights", "convergence", "comparison") if key not in summary
+    ]
+    if missing:
+        raise ValueError(f"summary must be as summarize(model) returns it; {', '.join(missing)} is missing.")
+
+
 def headline(summary: Summary) -> str:
     """Say in words which view counts most, whether learning helped, and how close to the optimum it is."""
+    require_summary(summary)
     return " ".join(findings(summary) + certificate(summary))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from multikernel._validation import RowError, is_frame
 from multikernel.rows.base import Block, RowBlocks, add_in_order, check_derived, check_summand, tree_sum
+from multikernel.rows.memory import current_client
 from multikernel.rows.tables import count_rows, import_dask, is_dask, take_rows
 
 Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]
@@ -108,14 +109,35 @@ def _spaced(number: int) -> str:
 _QUIETLY = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
 
+_PATIENCE = 30.0  # seconds, for workers to come: a cluster that grows on demand needs some
+
+
+def require_workers() -> None:
+    """Refuse to wait for ever: dask keeps what it is asked for until a worker comes."""
+    client = current_client()
+    if client is None or client.scheduler_info(n_workers=-1)["workers"]:
+        return
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError as error:
+        address = client.scheduler.address
+        raise ConnectionError(
+            f"the dask scheduler at {address} has no workers, and none came within {_PATIENCE:.0f} seconds. "
+            f"Start some with `dask worker {address}`, or by the cluster's scale method, or close the Client "
+            "to compute in this process."
+        ) from error
+
+
 def compute_all(nodes: Iterable[Any]) -> list[Any]:
     """The values of delayed objects."""
+    require_workers()
     with import_dask().config.set(_QUIETLY):
         return list(import_dask().compute(*nodes))
 
 
 def persist_all(nodes: Iterable[Any]) -> list[Any]:
     """Delayed objects whose values stay where they are computed."""
+    require_workers()
     with import_dask().config.set(_QUIETLY):
         return list(import_dask().persist(*nodes))
 
@@ -240,6 +262,7 @@ def _unequal(name: str, n_wanted: int, n_given: int, wanted: list[int], given: l
 def _look_at(pieces: list[list[Any]]) -> list[_Look]:
     dask = import_dask()
     look = dask.delayed(_look, pure=False)
+    require_workers()
     return list(dask.compute(*(look(*parts) for parts in zip(*pieces, strict=True))))
 
 

@@ -56,7 +56,7 @@ def cluster_memory() -> int | None:
 
     Without a Client: what is available in this process. None where a worker or the system states no limit.
     """
-    client = _current_client()
+    client = current_client()
     if client is None:
         return available_memory()
     share = import_dask().config.get("distributed.worker.memory.target", 0.6) or 1.0
@@ -75,7 +75,7 @@ def fits_cluster(n_bytes: int) -> bool:
     return room is None or n_bytes <= room
 
 
-def _current_client() -> Any | None:
+def current_client() -> Any | None:
     """The Client that dask would use now, if it would use one."""
     if "distributed" not in sys.modules:
         return None

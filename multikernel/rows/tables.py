@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,8 @@ def count_rows(table: Any) -> int:
     """Number of rows."""
     shape = getattr(table, "shape", None)
     if shape is None:
+        if not isinstance(table, Sized):
+            raise TypeError(f"X must be a table or a list of rows; got {type(table).__name__}.")
         return len(table)
     if len(shape) == 0:
         raise ValueError("X must hold rows; got a single number.")

@@ -18,10 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from .._validation import (
+    all_finite,
     check_number,
     check_positive_integer,
+    check_real_matrix,
     is_frame,
     new_by_present_names,
+    raise_non_finite_gram,
     refuse_old_names,
     warn_caller,
 )
@@ -145,7 +148,8 @@ class WeightLearner(BaseEstimator):
         """The checked stack (n_samples, n_train, n_kernels) between new and training samples."""
         check_is_fitted(self, "kernel_weights_")
         stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
-        stack = np.asarray(match_stack(stack, self.view_names_ if self._is_named else None))
+        stack = match_stack(stack, self.view_names_ if self._is_named else None)
+        stack = check_real_matrix(stack, "the stack of kernels")
         stack = stack[:, :, None] if stack.ndim == 2 else stack
         m = self.kernel_weights_.size
         if stack.ndim != 3 or stack.shape[1:] != (self.n_train_, m):
@@ -153,6 +157,9 @@ class WeightLearner(BaseEstimator):
                 "kernels must be between any samples and those of fit, shape "
                 f"(n_samples, n_train={self.n_train_}, n_kernels={m}); got shape {stack.shape}."
             )
+        for K, name in zip(np.moveaxis(stack, 2, 0), self.view_names_, strict=True):
+            if not all_finite(K):
+                raise_non_finite_gram(K, f"kernel {name!r}")
         return stack
 
     def fit_combine(self, kernels: Any, y: Any = None, *, task: str = "auto") -> Array:

@@ -12,6 +12,7 @@ from .._typing import Array
 from ..core.inputs import check_sample_weights
 from ..views import KernelBank
 
+MOST_STEPS = 1_000_000
 _KINDS = {
     "classes": ("a classifier", is_classifier, "SVC"),
     "values": ("a regressor", is_regressor, "KernelRidge"),
@@ -22,11 +23,15 @@ _KINDS = {
 def default_machine(task: str) -> Any:
     """A support vector machine for classes, ridge regression for values, a one-class machine for nothing.
 
-    The seed changes nothing but that NumPy's global one is left alone: SVC draws from it otherwise.
+    The seed changes nothing but that NumPy's global one is left alone: SVC draws from it otherwise. LIBSVM
+    ends
+    with a ConvergenceWarning where it would go on for hours, or for ever on kernels of extreme scale.
     """
     if task == "classes":
-        return SVC(kernel="precomputed", random_state=0)
-    return KernelRidge(kernel="precomputed") if task == "values" else OneClassSVM(kernel="precomputed")
+        return SVC(kernel="precomputed", random_state=0, max_iter=MOST_STEPS)
+    if task == "values":
+        return KernelRidge(kernel="precomputed")
+    return OneClassSVM(kernel="precomputed", max_iter=MOST_STEPS)
 
 
 def machine_for(task: str, machine: Any = None) -> Any:

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array
-from .._validation import check_positive_integer
+from .._validation import check_positive_integer, within_floats
 from ..core.about import About
 from .combined import CombinedKernel
 from .fixed import MeanRule
@@ -169,7 +169,8 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         """What the learner learns from: nothing by default."""
         if y is None or self.learner is None:
             return no_targets(n)
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        with within_floats("y"):
+            y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         return as_targets(y, n, self.task, getattr(self.learner, "learns_from", TASKS))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:

@@ -36,7 +36,7 @@ class BallRidge(WeightLearner):
         radius = check_number("radius", self.radius, above=0.0)
         try:
             center = np.asarray(0.0 if self.center is None else self.center, dtype=float)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(f"center must be a number or a list of numbers; got {self.center!r}.") from error
         if center.shape not in ((), (m,)):
             raise ValueError(f"center must be a number, or one for each of {m} kernels; got {center.size}.")

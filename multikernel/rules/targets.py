@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._typing import Array
-from .._validation import check_choice, codes_of_classes
+from .._validation import check_choice, codes_of_classes, within_floats
 from ..core.svm.losses import EpsilonInsensitive, Hinge, Loss, OneClass
 
 TASKS = ("classes", "values", "nothing")
@@ -148,8 +148,9 @@ def _guess(y: Any, allowed: Sequence[str]) -> str:
 def _numbers(y: Any) -> Array:
     """Finite numbers (n,) or (n, n_outputs)."""
     try:
-        numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        with within_floats("y"):
+            numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
             "that knows classes."

@@ -433,7 +433,7 @@ def _as_numbers(table: Any, name: str) -> Array:
         if given.dtype.kind not in "fiubO" or is_text:
             raise TypeError(f"of type {given.dtype}")
         return np.asarray(given, float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} must be a table of numbers; got {type(table).__name__}.") from error
 
 

@@ -490,7 +490,10 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
     if isinstance(classifier, str):
         check_choice("classifier, where it is a name,", classifier, CLASSIFIERS)
         if classifier == "svm":
-            return SVC(C=check_number("C", C, above=0.0), kernel="precomputed", random_state=seed)
+            # LIBSVM may go on for ever on kernels of extreme scale
+            return SVC(
+                C=check_number("C", C, above=0.0), kernel="precomputed", random_state=seed, max_iter=1_000_000
+            )
         kind = KernelKNNClassifier if classifier == "knn" else KDDAClassifier
         # a learned kernel is indefinite by rounding at most
         bank = KernelBank("precomputed", psd="clip")

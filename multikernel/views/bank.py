@@ -479,6 +479,11 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             raise ValueError("no kernel is active in this bank; restrict it to at least one.")
         return self._named(np.moveaxis(Ks, 0, 2))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def restrict(self, support: Any, active: Any) -> KernelBank:
         """A compact bank that keeps the training rows `support` and the kernels `active`.
 

@@ -54,7 +54,7 @@ class GeneSetViews(list[View]):
     summary: str
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(view.name) for view in self[:_SHOWN])
+        shown = ", ".join(repr(getattr(view, "name", view)) for view in self[:_SHOWN])
         return f"{type(self).__name__} of {len(self)} views: {shown}{', ...' if len(self) > _SHOWN else ''}"
 
     def __str__(self) -> str:

@@ -45,7 +45,8 @@ class MemoryEstimate:
     limit : int or None
         Bytes that may be used, instead of what the system says.
     available : int or None
-        Memory that can be had; None where the system does not say.
+        Memory that is available when this is first asked; None where the system does not say. Not saved with
+        a model.
     n_columns : int or None
         Of the factors of all kernels together.
     place : {"memory", "disk", "nowhere"}

@@ -14,7 +14,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from multikernel._validation import check_float_dtype, check_real_matrix, is_frame
+from multikernel._validation import (
+    all_finite,
+    check_float_dtype,
+    check_real_matrix,
+    is_frame,
+    raise_non_finite_gram,
+)
 from multikernel.views.frames import as_pandas
 from multikernel.views.tables import MultiTable, is_gram_frame, is_tables
 
@@ -323,6 +329,8 @@ def _stack(kernels: Any, dtype: Any, at_fit: bool) -> np.ndarray:
 
 def _labelled(kernels: Any) -> list[tuple[str, Any]]:
     """Matrices with what errors call them."""
+    if isinstance(kernels, memoryview):  # one of several dimensions cannot be iterated
+        kernels = np.asarray(kernels)
     if _is_dict(kernels):
         labelled = [(f"kernel {name!r}", kernels[name]) for name in check_names(kernels, len(kernels))]
     elif isinstance(kernels, (Sequence, np.ndarray)) and not isinstance(kernels, (str, bytes)):
@@ -417,6 +425,9 @@ def combine_kernels(kernels: Any, weights: Any) -> np.ndarray:
         )
     if not np.isfinite(values).all():
         raise ValueError(f"weights must be finite; got {values.tolist()}.")
+    for position, K in enumerate(Ks):
+        if not all_finite(K):
+            raise_non_finite_gram(K, f"kernel {position}")
     total = np.zeros(Ks.shape[1:])
     with np.errstate(all="ignore"):
         for weight, K in zip(values, Ks, strict=True):

@@ -55,7 +55,7 @@ def as_table(X: Any) -> Any:
 
 def as_tables(X: Any) -> Any:
     """Frames of other libraries as pandas frames, several tables as one object; all else as it is."""
-    X = as_pandas(X)
+    X = np.asarray(X) if isinstance(X, memoryview) else as_pandas(X)
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
 
@@ -67,7 +67,14 @@ def n_columns(X: Any) -> int | None:
 
 def require_width(X: Any, expected: int | None, reader: str) -> None:
     """Refuse a table that has not as many columns as that of `fit`; None where that had none."""
-    if expected is not None and n_columns(X) != expected:
+    if expected is None:
+        return
+    if n_columns(X) is None:
+        raise ValueError(
+            f"X must be a table of {expected} columns, as in fit; got one dimension. Reshape your data with "
+            "X.reshape(1, -1) if it is one sample, or X.reshape(-1, 1) if it is one feature."
+        )
+    if n_columns(X) != expected:
         raise ValueError(
             f"X has {n_columns(X)} features, but {reader} is expecting {expected} features as input."
         )
@@ -231,7 +238,7 @@ def named_tables(tables: Any) -> dict[str, Any]:
         return tables.tables
     if isinstance(tables, Mapping):
         named = dict(tables)
-    elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
+    elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes, memoryview)):
         named = {f"table-{position}": table for position, table in enumerate(tables)}
     else:
         raise TypeError(f"tables must be a dict or a list of tables; got {type(tables).__name__}.")

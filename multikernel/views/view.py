@@ -540,7 +540,7 @@ def distinct_views(views: list[View]) -> tuple[list[View], list[int]]:
     """
     found: list[View] = []
     sources = []
-    for view in views:
+    for view in as_views(views):
         same = [k for k, other in enumerate(found) if replace(view, name=other.name) == other]
         if not same:
             found.append(view)

@@ -239,6 +239,8 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     if isinstance(model, Mapping):
+        if "history" not in model:
+            raise ValueError('a dict must have the history, as summarize(model)["convergence"] does.')
         names, certificate = model.get("machine_names", []), model.get("certificate", "optimality")
         steps = {"history_": model["history"], "machine_names_": names}
         model = SimpleNamespace(**steps, tol=model.get("tol"), certificate=certificate)

@@ -28,7 +28,7 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
         Of ``multikernel.mkl.cost_path``, or its ``table``.
     """
     table = getattr(path, "table", path)
-    if not isinstance(table, pd.DataFrame):
+    if not isinstance(table, pd.DataFrame) or "cost_share" not in table:
         raise TypeError(f"this picture is of multikernel.mkl.cost_path(...); got {type(path).__name__}.")
     ax = axes_for(ax)
     shares, scores = 100.0 * table["cost_share"], table["score"]
@@ -83,6 +83,8 @@ def rules(comparison: Any, *, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(comparison, Mapping) and not hasattr(comparison, "drawn_numbers"):
         raise TypeError(f"this picture is of multikernel.compare(...); got {type(comparison).__name__}.")
+    if isinstance(comparison, Mapping) and not {"folds", "weights"} <= comparison.keys():
+        raise ValueError("comparison must hold folds and weights, as drawn_numbers() of a comparison does.")
     numbers = comparison if isinstance(comparison, Mapping) else comparison.drawn_numbers()
     folds, weights = numbers["folds"], numbers["weights"]
     height = 1.8 + 0.45 * len(folds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
+from .._validation import check_real_matrix
 from .canvas import (
     LITERAL,
     MARKERS,
@@ -306,7 +307,7 @@ def kernel_matrix(K: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
            [0.9, 1. , 0.1],
            [0. , 0.1, 1. ]])
     """
-    K = np.asarray(K, np.float64)
+    K = check_real_matrix(K, "K").astype(np.float64, copy=False)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
         raise ValueError(f"K must be one square matrix, shape (n, n); got shape {K.shape}.")
     if not np.isfinite(K).all():

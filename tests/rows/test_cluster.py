@@ -12,8 +12,9 @@ import pytest
 from dask import delayed
 from distributed import Client, LocalCluster
 
+from multikernel import MKLRidge
 from multikernel._validation import check_numeric_table
-from multikernel.rows import DaskRows, LocalRows, cluster_memory, fits_cluster
+from multikernel.rows import DaskRows, LocalRows, cluster_memory, dask_rows, fits_cluster
 from tests.cluster import worker_lost_at_round, worker_processes
 
 X = np.random.default_rng(0).normal(size=(200, 6))
@@ -155,3 +156,24 @@ def doubled(block):
 
 def first_column(block):
     return float(block.parts[0][:, 0].sum())
+
+
+@pytest.fixture
+def no_workers(monkeypatch):
+    """A cluster without workers."""
+    monkeypatch.setattr(dask_rows, "_PATIENCE", 0.5)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster, Client(cluster):
+        yield
+
+
+def test_a_cluster_without_workers_is_refused_with_the_remedy(no_workers):
+    table = da.from_array(X, chunks=(50, 6))
+    for call in (lambda: DaskRows(table), lambda: MKLRidge().fit(table, Y)):
+        with pytest.raises(
+            ConnectionError, match=r"has no workers, .* Start some with `dask worker inproc://"
+        ):
+            call()
+
+
+def test_the_patience_with_workers_is_less_than_a_minute():
+    assert dask_rows._PATIENCE <= 45

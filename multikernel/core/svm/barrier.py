@@ -58,7 +58,7 @@ class Task:
         elif self.d == 1 and not self.is_free:
             up = self.turn[:, 0] > 0.0
             for side, other in ((up, ~up), (~up, up)):
-                self.a[side] *= min(float(self.a[other].sum()) / float(self.a[side].sum()), 1.0)
+                self.a[side] *= min(float(self.a[other].sum()) / max(float(self.a[side].sum()), 1e-300), 1.0)
         size = float(np.abs(self.reward).max(initial=0.0)) or mean_diagonal / self.n
         self.s, self.v = np.full(self.a.size, size), np.where(self.bounded, size, 0.0)
 

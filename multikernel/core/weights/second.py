@@ -85,7 +85,9 @@ def _largest_dual(loss: Loss | JointHinge) -> float:
     if loss.total:
         return 0.0  # the sum of the dual variables is 1: nothing cancels
     bound, shift = float(max(loss.upper.max(), -loss.lower.min())), float(loss.shift.max())
-    return bound if np.isfinite(bound) else 1.0 / shift
+    if np.isfinite(bound):
+        return bound
+    return 1.0 / shift if shift > 0.0 else np.inf
 
 
 def _low_rank_factors(

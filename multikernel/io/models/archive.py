@@ -10,14 +10,12 @@ import hashlib
 import io
 import json
 import math
-import os
 import platform
-import secrets
+import tokenize
 import warnings
 import zipfile
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,7 +112,7 @@ def check_array(name: str, content: bytes) -> None:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, _, dtype = reader(stream)
-    except (ValueError, KeyError, EOFError, TypeError, SyntaxError) as error:
+    except (ValueError, KeyError, EOFError, TypeError, SyntaxError, tokenize.TokenError) as error:
         raise ModelFileError(f"holds {shown(name)} without a readable header. {_RESTORE}.") from error
     if dtype.hasobject:
         raise ModelFileError(f"holds pickled objects in the array {shown(name)}. Do not use this file.")
@@ -126,32 +124,6 @@ def check_array(name: str, content: bytes) -> None:
             f"holds {shown(name)}, which announces {announced} bytes and has "
             f"{len(content) - stream.tell()}. {_RESTORE}."
         )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that after a stop at any moment the old or the new one is there, never a part."""
-    part = path.parent / f".multikernel-{secrets.token_hex(8)}.part"
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let the new name survive a loss of power, where folders can be opened."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def parse_object(content: bytes, what: str, remedy: str) -> dict[str, Any]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .archive import ModelFileError, parse_object, shown, warn_of_versions, write_whole
+from multikernel._files import check_destination, plain_os_errors, write_whole
+from multikernel.rows import available_memory
+
+from .archive import ModelFileError, parse_object, shown, warn_of_versions
 from .coding import check_uses, decode, encode, open_file, trusted_names, unknown_names
 
 MODEL = "model.skops"
@@ -65,16 +70,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     >>> bool((again.decision_function(X) == model.decision_function(X)).all())
     True
     """
-    target = Path(path)
-    if target.is_dir():
-        raise ModelFileError(f"{target} is a folder. Name a file in it, or use ModelFolder.")
+    target = checked_path(path)
     if not target.parent.is_dir():
         raise ModelFileError(f"the folder {target.parent} of {target.name} does not exist. Make it first.")
-    data = checked_bytes(model)
-    try:
-        write_whole(target, data)
-    except OSError as error:
-        raise ModelFileError(f"{target} cannot be written: {error.strerror}. Choose another.") from error
+    with _model_file_errors():
+        check_destination(target)
+        write_whole(target, checked_bytes(model))
     return target
 
 
@@ -178,17 +179,54 @@ def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any]
         raise ModelFileError(f"{Path(path)} {error}") from error
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file."""
-    source = Path(path)
-    if source.is_dir():
-        raise ModelFileError(f"{source} is a folder. Give a file that save_model has written.")
+def checked_path(path: Any) -> Path:
+    """The path of a file, if it is one."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the path of a file, as text or a Path; got {type(path).__name__}.")
+    return Path(path)
+
+
+@contextmanager
+def _model_file_errors() -> Iterator[None]:
+    """Errors of the disk inside the block are those of model files."""
     try:
-        return source.read_bytes()
+        yield
+    except ModelFileError:
+        raise
+    except (OSError, ValueError) as error:
+        raise ModelFileError(str(error)) from error
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a regular file that fits in memory: a pipe would block, a device may never end."""
+    source = checked_path(path)
+    try:
+        with open(source, "rb", opener=_open_at_once) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise ModelFileError(
+                    f"{source} is a device or a pipe. Give a file that save_model has written."
+                )
+            room = available_memory()
+            if room is not None and about.st_size > room:
+                raise ModelFileError(
+                    f"{source} has {about.st_size} bytes, and {room} bytes of memory are available. Load it "
+                    "on a larger computer."
+                )
+            return file.read(about.st_size)
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {source}. Check the path.") from error
+    except IsADirectoryError as error:
+        raise ModelFileError(f"{source} is a folder. Give a file that save_model has written.") from error
+    except ModelFileError:
+        raise
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{source} cannot be read: {error}.") from error
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _not_trusted(names: list[str]) -> str:
@@ -228,7 +266,7 @@ class ModelFolder:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = checked_path(folder)
         self.model_path = self.folder / MODEL
         self.record_path = self.folder / RECORD
         self._next_record = self.folder / f"{RECORD}.next"
@@ -249,16 +287,12 @@ class ModelFolder:
         """
         data = checked_bytes(model)
         text = _as_text(record, hashlib.sha256(data).hexdigest())
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+        with _model_file_errors():
             # The model decides: with the new record beside it, it is the new pair from its replacement on.
             write_whole(self._next_record, text)
             write_whole(self.model_path, data)
-            os.replace(self._next_record, self.record_path)
-        except OSError as error:
-            raise ModelFileError(
-                f"{self.folder} cannot be written: {error.strerror}. Choose another folder."
-            ) from error
+            with plain_os_errors(self.record_path):
+                os.replace(self._next_record, self.record_path)
         return self.folder
 
     def load(self, *, trusted: Iterable[Any] = ()) -> tuple[Any, dict[str, Any]]:

@@ -33,6 +33,7 @@ from ...rules.combined import CombinedKernel
 from ...soft_labels.classifier import PosteriorSVC
 from ...spectral.conformal import ConformalKernel
 from ...transductive.classifier import TransductiveMKLClassifier
+from ...views import MemoryEstimate
 from .archive import ModelFileError, shown
 
 _OURS_AND_THEIRS = ("multikernel.", "sklearn.")
@@ -314,6 +315,8 @@ def _spare(value: Any) -> tuple[str, ...]:
         return ("kernel_",)
     if isinstance(value, PosteriorSVC):
         return ("posteriors_",)
+    if isinstance(value, MemoryEstimate):
+        return ("available",)  # what the system had at the time: the same fit gives the same file
     if isinstance(value, CombinedKernel) and getattr(value, "_kept", None) is not None:
         return ("_bank",)
     return ()

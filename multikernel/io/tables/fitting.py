@@ -86,6 +86,8 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None) -> Fitted:
     -----
     Where the estimator takes a callback, Ctrl-C ends the fit at its next iteration, and the model is kept.
     """
+    if not isinstance(plan, FitPlan):
+        raise TypeError(f"plan must be what plan_fit returns; got {type(plan).__name__}.")
     model = clone(plan.model)
     if takes_callback(model):
         model.set_params(callback=on_step)

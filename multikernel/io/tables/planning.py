@@ -94,6 +94,8 @@ def plan_fit(
     -------
     FitPlan
     """
+    if not isinstance(data, TableData):
+        raise TypeError(f"data must be what read_table returns; got {type(data).__name__}.")
     chosen = get_method(method)
     if not chosen.predicts:
         raise ValueError(

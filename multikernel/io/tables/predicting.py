@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.io.models.archive import write_whole
+from multikernel._files import check_destination, write_whole
 from multikernel.io.tables.data import TableData, encode_columns, some
 from multikernel.io.tables.planning import require_usable
 from multikernel.io.tables.reading import column_names, read_table
@@ -174,17 +174,13 @@ def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Pat
     keep : sequence of path
         Files that must not be: those that were read.
     """
-    place = Path(path)
-    if any(place.exists() and Path(other).exists() and place.samefile(other) for other in keep):
-        raise ValueError(f"{place} was read, and will not be overwritten. Name another file by --out.")
-    if place.is_dir():
-        raise ValueError(f"predictions are written to a file; {place} is a folder. Name a file by --out.")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place, frame.to_csv(index=False).encode())
+    write_whole(check_destination(path, keep), frame.to_csv(index=False).encode())
 
 
 def _require_record(record: Mapping[str, Any]) -> None:
     """Refuse a record that `make_record` did not write."""
+    if not isinstance(record, Mapping):
+        raise TypeError(f"record must be a dict, as make_record returns it; got {type(record).__name__}.")
     data = record.get("data")
     wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
     sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())

@@ -430,6 +430,8 @@ def _edge_table(edges: Any) -> np.ndarray:
     requirement = "edges must have two names, or two names and a weight, in each row"
     if scipy.sparse.issparse(edges):
         raise TypeError(f"{requirement}; got a sparse matrix. Use Network.from_adjacency(matrix).")
+    if isinstance(edges, memoryview):
+        edges = np.asarray(edges)
     if is_frame(edges) or isinstance(edges, np.ndarray):
         table = edges.to_numpy(dtype=object) if is_frame(edges) else edges
         if table.ndim != 2 or table.shape[1] not in (2, 3):
@@ -454,7 +456,7 @@ def read_weights(weights: Any, ends: np.ndarray) -> np.ndarray:
     """One weight for each edge; a bad one is named with its edge."""
     try:
         values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"weights of edges must be numbers; {error}.") from error
     if values.shape != (len(ends),):
         raise ValueError(f"weights must have one entry for each of {len(ends)} edges; got {values.shape}.")

@@ -119,7 +119,7 @@ def positive_costs(costs: Any, size: int, what: str) -> Array:
     """One positive cost for each kernel or group."""
     try:
         numbers = np.asarray(costs, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.empty(0)
     if numbers.shape != (size,) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
         raise ValueError(f"costs must be {size} positive numbers, one for each of the {what}; got {costs!r}.")

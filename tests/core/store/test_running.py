@@ -21,10 +21,10 @@ def works(n=4, fingerprint="f", **of_third):
 
 def test_the_store_refuses_what_json_cannot_hold(tmp_path):
     store = ResultStore(tmp_path / "new" / "x.jsonl")
-    with store.appending() as append:
-        append({"key": "a", "fingerprint": "f", "result": {"x": 0.1}})
+    with store.opened() as file:
+        file.append({"key": "a", "fingerprint": "f", "result": {"x": 0.1}})
         with pytest.raises(ValueError, match="JSON"):
-            append({"key": "b", "fingerprint": "f", "result": {"x": float("nan")}})
+            file.append({"key": "b", "fingerprint": "f", "result": {"x": float("nan")}})
     assert [record["key"] for record in store.read()] == ["a"]
 
 
@@ -45,7 +45,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(tmp_path, before, 
     path.write_bytes(before + content)
     with pytest.raises(ValueError, match=r"mine\.txt must be a record .* not a store of results, .* another"):
         run_works(works(), ResultStore(path))
-    with pytest.raises(ValueError, match=r"mine\.txt must be a record"), ResultStore(path).appending():
+    with pytest.raises(ValueError, match=r"mine\.txt must be a record"), ResultStore(path).opened():
         pass
     assert path.read_bytes() == before + content
     assert pieces.DONE == []
@@ -58,7 +58,7 @@ def test_a_torn_line_is_cut_off_wherever_it_was_torn(tmp_path):
     for end in range(len(whole)):
         store.path.write_bytes(whole + whole[:end])
         assert [record["key"] for record in store.read()] == ["w0"]
-        with store.appending():
+        with store.opened():
             assert store.path.read_bytes() == whole
 
 

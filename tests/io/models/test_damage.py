@@ -1,13 +1,23 @@
 """A file that is cut off, damaged, not ours or of another version says so, and gives no other model."""
 
+import errno
 import json
 import os
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from multikernel import MKLClassifier
-from multikernel.io.models import ModelFileError, ModelVersionWarning, describe_model, load_model, save_model
+from multikernel.io.models import (
+    ModelFileError,
+    ModelFolder,
+    ModelVersionWarning,
+    describe_model,
+    load_model,
+    save_model,
+)
 from multikernel.io.models.archive import FORMAT_VERSION, pack, unpack
 from multikernel.io.models.coding import ABOUT, SCHEMA
 from tests.io.models.models import Counting, answers, assert_same_bits
@@ -66,6 +76,67 @@ def test_what_is_wrong_is_said(data, write, content, message):
         with pytest.raises(ModelFileError, match=message) as caught:
             read(path)
         assert str(caught.value).startswith(str(path))
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for read in (load_model, describe_model):
+        for place in (tmp_path / "pipe", "/dev/zero", "/dev/null"):
+            with pytest.raises(ModelFileError, match="is a device or a pipe"):
+                read(place)
+        for place in (3, None, b"model.skops", ["model.skops"]):
+            with pytest.raises(TypeError, match="path must be the path of a file"):
+                read(place)
+    with pytest.raises(ModelFileError, match="is a device or a pipe"):
+        save_model(MKLClassifier(), tmp_path / "pipe")
+    with pytest.raises(TypeError, match="path must be the path of a file"):
+        save_model(MKLClassifier(), 3)
+    with pytest.raises(TypeError, match="path must be the path of a file"):
+        ModelFolder(3)
+
+
+def test_a_file_larger_than_the_memory_is_not_read(tmp_path):
+    with (tmp_path / "model.skops").open("wb") as file:
+        file.truncate(2**43)  # takes no space on disk
+    with pytest.raises(ModelFileError, match=r"has 8796093022208 bytes, and .* memory are available"):
+        load_model(tmp_path / "model.skops")
+
+
+def test_a_full_disk_is_named(tmp_path, model, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for save in (
+        lambda: save_model(model, tmp_path / "m.skops"),
+        lambda: ModelFolder(tmp_path).save(model, {}),
+    ):
+        with pytest.raises(ModelFileError, match="cannot be written: the disk is full"):
+            save()
+    assert not list(tmp_path.iterdir())
+
+
+def test_damaged_headers_and_schemas_with_a_renewed_checksum(data, write):
+    """Whatever a damaged file says, there is one class of errors."""
+    rng, members, n_refused = np.random.default_rng(0), unpack(data), 0
+    for name in rng.choice(sorted(members), size=300):
+        content = bytearray(members[name])
+        for place in rng.integers(0, min(len(content), 128 if name.endswith(".npy") else 10**6), size=2):
+            content[place] = rng.integers(256)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                load_model(write(pack({**members, name: bytes(content)})))
+        except ModelFileError:
+            n_refused += 1
+    assert n_refused > 100
+
+
+def test_an_unfinished_header(data, write):
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3,"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    with pytest.raises(ModelFileError, match=r"'1\.npy' without a readable header"):
+        load_model(write(pack({**unpack(data), "1.npy": content})))
 
 
 def test_places_without_a_file(tmp_path, model):

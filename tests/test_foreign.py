@@ -1,0 +1,159 @@
+"""What once came up as an exception of another library, or as a silent NaN: it is refused in plain words."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import is_regressor
+
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, combine_kernels, compare, stack_kernels
+from multikernel.bayesian import BayesianMKLClassifier
+from multikernel.boosting import ColumnBoostingRegressor
+from multikernel.datasets import piecewise_curve
+from multikernel.doctor import Diagnosis
+from multikernel.inspection import Comparison, learned_kernel
+from multikernel.io.tables import fit_plan, plan_fit, predict_table
+from multikernel.kernels import (
+    Chain,
+    Chi2,
+    Gaussian,
+    Linear,
+    Power,
+    Product,
+    Scaled,
+    Sum,
+    as_transforms,
+    unit_diagonal,
+)
+from multikernel.kernels.networks import Network
+from multikernel.mkl import CostPath, WeightPath, cost_path
+from multikernel.registry import list_methods
+from multikernel.report import headline, render_html, render_markdown, save_report
+from multikernel.rules import ElasticNetMKL
+from multikernel.views import MultiTable, View, distinct_views, per_feature
+from multikernel.viz import convergence, cost, kernel_matrix, rules
+from tests.public import public_estimators
+from tests.refusals import refused
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(16, 3)), np.arange(16) % 2
+HUGE = 10**400
+LARGE = np.full((16, 3), HUGE, dtype=object)
+
+test_refusals = refused(
+    (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
+    (lambda: MKLRegressor(epsilon=-HUGE).fit(X, X[:, 0]), "epsilon must hold numbers that a float can hold"),
+    (lambda: MKLClassifier().fit(LARGE, Y), "X must hold numbers that a float can hold"),
+    (lambda: MKLRegressor().fit(X, LARGE[:, 0]), "y must hold numbers that a float can hold"),
+    (lambda: BayesianMKLClassifier(spread=1e-320).fit(X, Y), "spread must be at least 1e-100"),
+    (lambda: Comparison([]), TypeError, "scores must be a DataFrame"),
+    (lambda: Sum("auto", Gaussian()), TypeError, "Sum is made of kernels, .* got str"),
+    (lambda: Product(Gaussian(), None), TypeError, "Product is made of kernels"),
+    (lambda: Power(3, 2), TypeError, "Power is made of kernels"),
+    (lambda: Scaled(pd.DataFrame(), 2.0), TypeError, "Scaled is made of kernels"),
+    (lambda: as_transforms(scipy.sparse.csr_matrix(np.eye(3))), TypeError, "transforms must be transforms"),
+    (lambda: per_feature(2**64 - 1), "features must be at most"),
+    (lambda: learned_kernel(Gaussian(), X), TypeError, "model must be a fitted estimator"),
+    (lambda: cost(pd.DataFrame({"a": [1.0]})), TypeError, "this picture is of multikernel.mkl.cost_path"),
+    (lambda: ElasticNetMKL().fit(STACK, HUGE), "y must hold numbers"),
+    (lambda: convergence({}), "must have the history"),
+    (lambda: kernel_matrix(-HUGE), "K must be"),
+    (
+        lambda: cost_path(MKLClassifier(), X, Y, exponents=HUGE),
+        TypeError,
+        "exponents must be a list of numbers",
+    ),
+    (lambda: Network(memoryview(np.eye(4)), ["a"]), "got shape"),
+    (lambda: MKLRegressor(costs=HUGE).fit(X, X[:, 0]), TypeError, "costs must hold one number"),
+    (lambda: piecewise_curve(np.array([1e308])), "between -1e150 and 1e150"),
+    (lambda: Chain(["a", 1]), "transforms must be one of"),
+    (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
+    (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),
+    (lambda: MKLClassifier().fit(X, Y, sample_weight=LARGE[:, 0]), "sample_weight must hold numbers"),
+    (lambda: compare({"a": Gaussian(), "b": MKLClassifier()}, X, Y), TypeError, "must be an object with fit"),
+    (lambda: View("line", Linear(), transforms=np.eye(2)), TypeError, "transforms must be transforms"),
+    (lambda: Linear()(7), TypeError, "X must be a table or a list of rows; got int"),
+    (lambda: MultiTable(memoryview(np.eye(3))), TypeError, "tables must be a dict or a list of tables"),
+    (lambda: ColumnBoostingRegressor().fit(X, X[:, 0] * 1e160), "y must lie between -1e\\+150 and"),
+    (lambda: CostPath(1, 2, 3, 4), TypeError, "table must be a DataFrame"),
+    (lambda: WeightPath("C", 1, 2), TypeError, "weights must be a DataFrame"),
+    (lambda: Diagnosis(["x"], 1, 1, 1, "nothing"), TypeError, "findings must be a list of Finding"),
+    (lambda: rules({}), "must hold folds and weights"),
+    (lambda: headline({"a": 1}), "as summarize"),
+    (lambda: render_html({}), "as summarize"),
+    (lambda: render_markdown(3), TypeError, "summary must be a dict"),
+    (lambda: save_report([], "x.json"), TypeError, "summary must be a dict"),
+    (lambda: fit_plan(3), TypeError, "plan must be what plan_fit returns"),
+    (lambda: plan_fit([]), TypeError, "data must be what read_table returns"),
+    (lambda: predict_table(None, 3, None), TypeError, "record must be a dict"),
+)
+
+
+def test_a_memoryview_of_two_dimensions_is_a_table():
+    K = X @ X.T + np.eye(16)
+    assert np.array_equal(stack_kernels([memoryview(K)]), K[:, :, None])
+    bank = KernelBank([Linear()]).fit(X)
+    assert np.array_equal(bank.transform(memoryview(X)), bank.transform(X))
+
+
+def test_memoryviews_given_for_lists_of_kernels():
+    K = X @ X.T + np.eye(16)
+    with pytest.raises(ValueError, match="every kernel must be a matrix"):
+        stack_kernels(memoryview(K))
+
+
+# --- NaN in Gram matrices, at every entry point that takes them ---------------------------------------------
+
+LEARNERS = sorted({m.learner for m in list_methods() if m.learner}, key=lambda kind: kind.__name__)
+STACK = stack_kernels(
+    [unit_diagonal(X @ X.T + np.eye(16)), np.exp(-np.square(X[:, None] - X[None]).sum(axis=2))]
+)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", LEARNERS, ids=lambda k: k.__name__)
+def test_combine_refuses_what_is_not_finite(kind, bad):
+    learner = kind()
+    y = X[:, 0] if "classes" not in learner.learns_from and "values" in learner.learns_from else Y
+    learner.fit(STACK, y)
+    spoiled = STACK[:4].copy()
+    spoiled[2, 3, 1] = bad
+    with pytest.raises(ValueError, match=r"kernels must be finite; kernel '?kernel-1'? holds .* at \(2, 3\)"):
+        learner.combine(spoiled)
+
+
+def test_combine_kernels_refuses_what_is_not_finite():
+    spoiled = STACK.copy()
+    spoiled[1, 2, 0] = np.nan
+    with pytest.raises(ValueError, match=r"kernel 0 holds NaN at \(1, 2\)"):
+        combine_kernels(spoiled, [1.0, 1.0])
+
+
+PRECOMPUTED = [
+    kind
+    for kind in public_estimators()
+    if "kernels" in kind().get_params() and not kind.__name__.startswith("Proj")
+]
+ONE_KERNEL = ("ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier")
+OUTPUTS = ("predict", "decision_function", "predict_proba", "transform", "contributions", "score_samples")
+
+
+@pytest.mark.parametrize("kind", PRECOMPUTED, ids=lambda kind: kind.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_predictions_from_gram_matrices_with_nan_are_refused(kind):
+    """Every entry point that takes new Gram matrices; those without weight need not be looked at."""
+    model = kind("precomputed")
+    model.set_params(**{name: value for name, value in {"max_iter": 3}.items() if name in model.get_params()})
+    y = X[:, 0] if is_regressor(model) else Y
+    one = kind.__name__ in ONE_KERNEL
+    stack = STACK[:, :, :1] if one else STACK
+    model.fit(stack[:, :, 0] if one else stack, y)
+    spoiled = stack[:4].copy()
+    spoiled[...] = np.nan
+    asked = [name for name in OUTPUTS if hasattr(model, name)]
+    assert asked
+    for name in asked:
+        with pytest.raises(ValueError, match=r"finite|NaN"):
+            getattr(model, name)(spoiled[:, :, 0] if one else spoiled)

@@ -37,6 +37,10 @@ _MOST_SHOWN = 12  # entries of a list in the text of a view
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
+class MissingViewsWarning(UserWarning):
+    """Samples lack views, and nothing was said about what to do with them."""
+
+
 class KernelWarning(UserWarning):
     """A fit finds kernels, or what was learned on them, that are unlikely to be of use.
 

@@ -31,7 +31,8 @@ from multikernel.kernels.networks import Network
 from multikernel.mkl import CostPath, WeightPath, cost_path
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.rules import ElasticNetMKL
+from multikernel.rules import AccuracyRule, ElasticNetMKL
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import MultiTable, View, distinct_views, per_feature
 from multikernel.viz import convergence, cost, kernel_matrix, rules
 from tests.public import public_estimators
@@ -68,9 +69,12 @@ test_refusals = refused(
     (lambda: Network(memoryview(np.eye(4)), ["a"]), "got shape"),
     (lambda: MKLRegressor(costs=HUGE).fit(X, X[:, 0]), TypeError, "costs must hold one number"),
     (lambda: piecewise_curve(np.array([1e308])), "between -1e150 and 1e150"),
+    (lambda: Diagnosis(memoryview(np.eye(3)), 1, 1, 1, "nothing"), TypeError, "findings must be a list"),
+    (lambda: AccuracyRule(cv=memoryview(np.eye(3))).fit(STACK, Y), "cv"),
+    (lambda: TransductiveMKLClassifier().fit(X, Y, sample_weight=np.full(16, 5e-321)), "too small for full"),
     (lambda: Chain(["a", 1]), "transforms must be one of"),
     (lambda: piecewise_curve(Decimal("NaN")), "x holds NaN"),
-    (lambda: distinct_views(["a", 1]), "unknown kernel 'a'"),
+    (lambda: distinct_views(["a", 1]), TypeError, "views must be a list of View"),
     (lambda: MKLClassifier().fit(X, Y, sample_weight=LARGE[:, 0]), "sample_weight must hold numbers"),
     (lambda: compare({"a": Gaussian(), "b": MKLClassifier()}, X, Y), TypeError, "must be an object with fit"),
     (lambda: View("line", Linear(), transforms=np.eye(2)), TypeError, "transforms must be transforms"),

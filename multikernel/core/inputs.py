@@ -198,8 +198,15 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
     with within_floats("sample_weight"):
-        weights = _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
-    return np.asarray(weights)
+        weights = np.asarray(
+            _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
+        )
+    if ((weights > 0.0) & (weights < np.finfo(np.float64).tiny)).any():
+        raise ValueError(
+            f"sample_weight holds {weights[weights > 0.0].min():.1e}, too small for full precision. Multiply "
+            "all weights by the same number, or use 0."
+        )
+    return weights
 
 
 def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight: Any) -> Array:

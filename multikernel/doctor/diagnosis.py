@@ -107,7 +107,8 @@ class Diagnosis:
     tables: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if not all(isinstance(finding, Finding) for finding in self.findings):
+        listed = isinstance(self.findings, list | tuple)
+        if not listed or not all(isinstance(finding, Finding) for finding in self.findings):
             raise TypeError("findings must be a list of Finding, as diagnose makes them.")
         object.__setattr__(
             self, "findings", sorted(_merged(self.findings), key=lambda f: LEVELS.index(f.level))

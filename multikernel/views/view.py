@@ -542,9 +542,11 @@ def distinct_views(views: list[View]) -> tuple[list[View], list[int]]:
     >>> [view.name for view in views], sources
     (['linear', 'gaussian'], [0, 1, 0])
     """
+    if not isinstance(views, list | tuple) or not all(isinstance(view, View) for view in views):
+        raise TypeError("views must be a list of View, as as_views(kernels) returns it.")
     found: list[View] = []
     sources = []
-    for view in as_views(views):
+    for view in views:
         same = [k for k, other in enumerate(found) if replace(view, name=other.name) == other]
         if not same:
             found.append(view)

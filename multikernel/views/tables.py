@@ -55,6 +55,9 @@ def as_table(X: Any) -> Any:
 
 def as_tables(X: Any) -> Any:
     """Frames of other libraries as pandas frames, several tables as one object; all else as it is."""
+    if all(hasattr(X, part) for part in ("obs", "var", "obsm")):
+        name = type(X).__name__
+        raise TypeError(f"X is a {name}: make tables of it with from_{name.lower()}, of multikernel.views.")
     X = np.asarray(X) if isinstance(X, memoryview) else as_pandas(X)
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 

@@ -353,13 +353,16 @@ def _common_length(tables: Mapping[str, Any]) -> int:
 
 def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
     """The index that the frames share; None where they only count rows. Others are misaligned."""
-    labelled = {
-        name: table.index
-        for name, table in tables.items()
-        if is_frame(table) and not isinstance(table.index, pd.RangeIndex)
-    }
+    indices = {name: table.index for name, table in tables.items() if is_frame(table)}
+    counted = {name: index for name, index in indices.items() if isinstance(index, pd.RangeIndex)}
+    _require_same(counted, tables)
+    return _require_same({name: indices[name] for name in indices if name not in counted}, tables)
+
+
+def _require_same(indices: Mapping[str, pd.Index], tables: Mapping[str, Any]) -> pd.Index | None:
+    """The index that all have; refuse others. None of none."""
     first: tuple[str, pd.Index] | None = None
-    for name, index in labelled.items():
+    for name, index in indices.items():
         if first is None:
             first = (name, index)
         elif not index.equals(first[1]):

@@ -78,3 +78,12 @@ def test_a_bank_checks_what_it_says_of_views():
 
 def test_warnings_are_in_one_place():
     assert issubclass(KernelWarning, UserWarning) and issubclass(MissingViewsWarning, UserWarning)
+
+
+def test_row_counts_that_differ_are_misaligned():
+    rows = {"a": A.reset_index(drop=True), "b": B.reset_index(drop=True)}
+    assert MultiTable(rows).ids is None
+    with pytest.raises(
+        ValueError, match="'a' and 'b' have other samples in the same rows: row 0 is 0 in one"
+    ):
+        MultiTable({"a": rows["a"][:30], "b": rows["b"][1:31]})

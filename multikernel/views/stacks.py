@@ -228,6 +228,18 @@ def training_labels(X: Any) -> list[str] | None:
     return next((labels for labels in found if labels is not None), None)
 
 
+def row_labels(X: Any) -> list[str] | None:
+    """Labels of the rows of Gram matrices in frames, the samples; None where they have none.
+
+    Examples
+    --------
+    >>> row_labels([pd.DataFrame(np.eye(2), ["ann", "bob"])]), row_labels(np.eye(2))
+    (['ann', 'bob'], None)
+    """
+    found = (_labels(frame.index) for _, frame in _frames(X))
+    return next((labels for labels in found if labels is not None), None)
+
+
 def require_training_labels(X: Any, expected: list[str]) -> None:
     """Refuse Gram matrices in frames whose columns are not the training samples in the order of fit."""
     for label, frame in _frames(X):

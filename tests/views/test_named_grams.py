@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, MKLRidge
 from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import MultiTable, NamedStack, PrecomputedBank, combine_kernels, stack_kernels
 from multikernel.views.stacks import as_stack, match_stack, names_of
@@ -304,3 +304,36 @@ test_mistakes_are_named = refused(
     (lambda: as_stack([GRAMS["ppi"], None]), TypeError, "kernel 1 is None. Leave it out in fit"),
     (lambda: as_stack(MultiTable(GRAMS)), TypeError, "Use stack_kernels on a dict"),
 )  # fmt: skip
+
+
+# --- the samples of y --------------------------------------------------------------------------------------
+
+LABELLED = {name: frame(K, IDS, IDS) for name, K in GRAMS.items()}
+Y = pd.Series(np.arange(12) % 2, index=IDS)
+OTHER_IDS = Y.set_axis([f"n{i}" for i in range(12)])
+OTHER_ROWS = r"other samples in the same rows: row 0 is 's0' in X and {!r} in y\. Align them by y\.loc\[ids\]"
+FORMS = {
+    "dict": lambda grams: grams,
+    "list": lambda grams: list(grams.values()),
+    "frame": lambda grams: grams["seq"],
+}
+
+
+@pytest.mark.parametrize("model", [MKLClassifier("precomputed"), MKLRidge("precomputed")])
+@pytest.mark.parametrize("form", FORMS)
+def test_y_of_other_samples_than_the_grams_is_refused(model, form):
+    X, model = FORMS[form](LABELLED), clone(model)
+    for y, first in ((Y.iloc[::-1], "s11"), (OTHER_IDS, "n0")):
+        with pytest.raises(ValueError, match=OTHER_ROWS.format(first)):
+            model.fit(X, y)
+    for y in (Y, Y.iloc[::-1].loc[IDS], Y.to_numpy(), Y.reset_index(drop=True), Y.set_axis(range(50, 62))):
+        model.fit(X, y)
+
+
+def test_ids_that_are_numbers_are_compared_as_files_have_them():
+    numbers = list(range(100, 112))
+    X = {"seq": frame(GRAMS["seq"], numbers, [str(i) for i in numbers])}
+    MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(numbers)))
+    MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(range(12)).append(pd.Index([]))))
+    with pytest.raises(ValueError, match="row 0 is '100' in X and '111' in y"):
+        MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(list(reversed(numbers)))))

@@ -8,9 +8,10 @@ they take from the distinct samples, each once. Precomputed Gram matrices, and t
 not numbers, keep all rows in the order given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
 from .._validation import check_number, codes_of_classes, is_frame, within_floats
-from ..rows.tables import count_rows, row_keys
+from ..rows.tables import count_rows, is_dask, row_keys
 from ..views.stacks import row_labels
 from ..views.tables import MultiTable, as_table, as_tables
 from ..views.view import View
@@ -80,10 +81,21 @@ def _require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
     _require_ids_of_grams(estimator._gram_ids if rows is None else rows, y)
 
 
-def require_same_ids(estimator: Any, X: Any, y: Any) -> None:
-    """Refuse targets whose index names other samples than the rows of X, in any form that ``fit`` takes."""
-    if not isinstance(getattr(y, "index", None), pd.Index):
-        return
+def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``score`` that refuses targets of other samples than the rows of X, as ``fit`` does."""
+
+    @wraps(score)
+    def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
+            _require_ids_of_score(self, X, y)
+        return score(self, X, y, *args, **kwargs)
+
+    score_of_same_ids._checks_ids = True  # type: ignore[attr-defined]
+    return score_of_same_ids
+
+
+def _require_ids_of_score(estimator: Any, X: Any, y: Any) -> None:
+    """Refuse targets of other samples than the rows of X, in any form that ``fit`` takes."""
     if estimator._precomputed:
         _require_ids_of_grams(row_labels(X), y)
     else:

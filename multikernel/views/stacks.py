@@ -271,7 +271,7 @@ def as_stack(X: Any, *, at_fit: bool = False) -> Any:
     if is_grams(X):
         return _stack(X, None, at_fit)
     if isinstance(X, NamedStack):
-        _require_square_labels("the stack of kernels", *map(_listed, X._ids), at_fit)
+        _require_square_labels("the stack of kernels", _listed(X.row_ids), _listed(X.column_ids), at_fit)
     else:
         _check_labels(_frames(X), at_fit)
     return X

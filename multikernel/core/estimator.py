@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
 from sklearn.utils.metaestimators import available_if
@@ -55,7 +55,15 @@ from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
-from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
+from .inputs import (
+    Samples,
+    all_samples,
+    check_costs,
+    check_norm,
+    checks_ids,
+    distinct_samples,
+    lower_bounds,
+)
 from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .limits import within_limits
 from .missing_views import (
@@ -161,6 +169,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):  # every fit has limits, and can be followed by scikit-learn's callbacks
             cls.fit = reports_its_task(within_limits(cls.fit))
+        if issubclass(cls, ClassifierMixin | RegressorMixin) and not hasattr(cls.score, "_checks_ids"):
+            cls.score = checks_ids(cls.score)
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:

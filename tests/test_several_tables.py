@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import ClassifierMixin, RegressorMixin
 
+from multikernel.core.estimator import KernelEstimator
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import get_method, list_methods
 from multikernel.views import MultiTable, View
+from multikernel.views.view import as_views, place_views
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -116,3 +119,47 @@ def test_dates_are_no_numbers():
     dated = ONE.assign(seen=pd.to_datetime(np.arange(N), unit="D"))
     with pytest.raises(ValueError, match=r"column 3 \('seen'\) is not \(it holds dates or durations\)"):
         get_method("mkl").make("classes", kernels="auto").fit({"one": dated, "two": TWO}, Y)
+
+
+@pytest.mark.parametrize("task", ["classes", "values"])
+@pytest.mark.parametrize("form", [lambda X: X, lambda X: dict(X.tables)], ids=["joined", "dict"])
+def test_a_score_of_other_samples_is_refused(task, form):
+    method = get_method("mkl") if task == "classes" else get_method("ridge")
+    y, X = pd.Series(TARGETS[task], index=IDS), form(JOINED)
+    model = method.make(task, kernels=Gaussian()).fit(X, y)
+    assert model.score(X, y) == model.score(X, y.to_numpy())
+    with pytest.raises(ValueError, match=r"row 0 is 's00' in X and 's39' in y\. Align .*y\.loc\[X\.ids\]"):
+        model.score(X, y.iloc[::-1])
+
+
+@pytest.mark.parametrize("kind", [ClassifierMixin, RegressorMixin])
+def test_every_score_checks_ids(kind):
+    every = {cls for method in list_methods() for cls in method.estimators.values()}
+    found = [cls for cls in every if issubclass(cls, kind) and issubclass(cls, KernelEstimator)]
+    assert found and all(hasattr(cls.score, "_checks_ids") for cls in found)
+
+
+def names_and_tables(kernels, tables):
+    return [(view.name, view.table) for view in place_views(as_views(kernels), MultiTable(tables))]
+
+
+def test_a_view_of_the_name_of_a_table_is_on_it():
+    tables = {"one": ONE, "two": TWO}
+    for kernels in ([View("one", Gaussian())], [("one", Gaussian())], View("one", Gaussian())):
+        assert names_and_tables(kernels, tables) == [("one", "one")]
+    mixed = [("one", Gaussian()), Linear()]
+    assert names_and_tables(mixed, tables) == [("one", "one"), ("one-linear", "one"), ("two-linear", "two")]
+    assert names_and_tables([("one", Gaussian(), ["d"])], tables) == [("one", "two")]
+    assert names_and_tables([View("one", Gaussian(), table="two")], tables) == [("one", "two")]
+    assert names_and_tables([("v", Gaussian())], tables) == [("one", "one"), ("two", "two")]
+    model = get_method("mkl").make("classes", kernels=[("one", Gaussian()), ("two", Linear())]).fit(tables, Y)
+    alike = get_method("mkl").make("classes", kernels={"one": Gaussian(), "two": Linear()}).fit(tables, Y)
+    assert model.view_names_ == ["one", "two"]
+    np.testing.assert_array_equal(answers(model, tables), answers(alike, tables))
+
+
+def test_names_that_kernels_get_say_nothing_of_tables():
+    tables = {"linear": ONE, "quadratic": TWO}
+    assert names_and_tables(Linear(), tables) == [("linear", "linear"), ("quadratic", "quadratic")]
+    assert len(names_and_tables([Linear(), Linear()], {"linear": ONE, "linear-2": TWO})) == 4
+    assert len(names_and_tables("auto", tables)) == 2 * len(as_views("auto"))

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
 from sklearn.utils.metaestimators import available_if
@@ -35,24 +35,39 @@ from .._validation import (
     within_floats,
 )
 from ..rows import count_rows
-from ..views import CompletedBank, KernelBank, View, make_bank
+from ..views import CompletedBank, KernelBank, MissingViewsWarning, View, make_bank
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
 from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
-from ..views.view import as_views, is_automatic, kept_views, place_views, refuse_kept_views
+from ..views.view import (
+    as_views,
+    check_normalize,
+    check_standardize,
+    is_automatic,
+    kept_views,
+    place_views,
+    refuse_kept_views,
+)
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
-from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
+from .inputs import (
+    Samples,
+    all_samples,
+    check_costs,
+    check_norm,
+    checks_ids,
+    distinct_samples,
+    lower_bounds,
+)
 from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .limits import within_limits
 from .missing_views import (
     FILL_OF,
-    MissingViewsWarning,
     learn_rescaled,
     missing_of,
     require_whole_sample,
@@ -154,6 +169,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):  # every fit has limits, and can be followed by scikit-learn's callbacks
             cls.fit = reports_its_task(within_limits(cls.fit))
+        if issubclass(cls, ClassifierMixin | RegressorMixin) and not hasattr(cls.score, "_checks_ids"):
+            cls.score = checks_ids(cls.score)
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -211,6 +228,9 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
                 )
+        for given in map(storage_of, self._kernel_arguments()):
+            check_standardize(given.standardize, "KernelBank: ")
+            check_normalize(given.normalize, "KernelBank: ")
         if not self._keeps_views:
             refuse_kept_views(self._kernel_arguments(), type(self).__name__)
 

@@ -8,9 +8,10 @@ they take from the distinct samples, each once. Precomputed Gram matrices, and t
 not numbers, keep all rows in the order given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
 from .._validation import check_number, codes_of_classes, is_frame, within_floats
-from ..rows.tables import count_rows, row_keys
-from ..views.tables import MultiTable, as_table
+from ..rows.tables import count_rows, is_dask, row_keys
+from ..views.stacks import row_labels
+from ..views.tables import MultiTable, as_table, as_tables
 from ..views.view import View
 
 
@@ -50,7 +52,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
         raise ValueError(
             f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
         )
-    _require_same_ids(X, given)
+    _require_ids_of_fit(estimator, X, given)
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -66,8 +68,38 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
-    _require_same_ids(X, given)
+    _require_ids_of_fit(estimator, X, given)
     return classes, codes
+
+
+def _require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
+    """Refuse targets of other samples than those of the tables, or Gram matrices, that were validated."""
+    if not getattr(estimator, "_precomputed", False):
+        _require_same_ids(X, y)
+        return
+    rows = row_labels(X)
+    _require_ids_of_grams(estimator._gram_ids if rows is None else rows, y)
+
+
+def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``score`` that refuses targets of other samples than the rows of X, as ``fit`` does."""
+
+    @wraps(score)
+    def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
+            _require_ids_of_score(self, X, y)
+        return score(self, X, y, *args, **kwargs)
+
+    score_of_same_ids._checks_ids = True  # type: ignore[attr-defined]
+    return score_of_same_ids
+
+
+def _require_ids_of_score(estimator: Any, X: Any, y: Any) -> None:
+    """Refuse targets of other samples than the rows of X, in any form that ``fit`` takes."""
+    if estimator._precomputed:
+        _require_ids_of_grams(row_labels(X), y)
+    else:
+        _require_same_ids(as_tables(X), y)
 
 
 def _require_same_ids(X: Any, y: Any) -> None:
@@ -78,15 +110,29 @@ def _require_same_ids(X: Any, y: Any) -> None:
     ids, index = getattr(X, "ids", None), getattr(y, "index", None)
     if not isinstance(X, MultiTable) or ids is None or not isinstance(index, pd.Index):
         return
+    numbers = is_numeric_dtype(index) or is_numeric_dtype(ids)
+    _refuse_other_ids(ids, index, numbers, "with join_views(tables, y), or by y.loc[X.ids]")
+
+
+def _require_ids_of_grams(ids: list[str] | None, y: Any) -> None:
+    """Refuse targets whose index names other samples than the rows of labelled Gram matrices."""
+    index = getattr(y, "index", None)
+    if ids is None or not isinstance(index, pd.Index) or isinstance(index, pd.RangeIndex):
+        return
+    numbers = is_numeric_dtype(index) or all(label.lstrip("-").isdecimal() for label in ids)
+    texts = pd.Index(list(map(str, index)), dtype=object)
+    _refuse_other_ids(pd.Index(ids, dtype=object), texts, numbers, "by y.loc[ids], as y.loc[K.index]")
+
+
+def _refuse_other_ids(ids: pd.Index, index: pd.Index, numbers: bool, way: str) -> None:
     if len(index) != len(ids) or isinstance(index, pd.RangeIndex) or index.equals(ids):
         return
-    if (is_numeric_dtype(index) or is_numeric_dtype(ids)) and not index.isin(ids).all():
+    if numbers and not index.isin(ids).all():
         return
     place = next(row for row, (a, b) in enumerate(zip(ids, index, strict=True)) if a != b)
     raise ValueError(
         f"X and y have other samples in the same rows: row {place} is {ids[place]!r} in X and "
-        f"{index[place]!r} in y. Align them with join_views(tables, y), or by y.loc[X.ids]; if the rows "
-        "agree as they are, pass y.to_numpy()."
+        f"{index[place]!r} in y. Align them {way}; if the rows agree as they are, pass y.to_numpy()."
     )
 
 

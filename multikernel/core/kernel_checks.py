@@ -27,6 +27,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
+from ..kernels._rows import Rows
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
 from .stack.sums import stack_diagonals
@@ -85,10 +86,22 @@ def _evenly(n: int, most: int) -> Array:
 
 
 def wider(view: Any) -> str:
-    """What to use instead of a near-identity kernel."""
-    if isinstance(getattr(view, "kernel", None), Gaussian | Laplacian | Chi2):
-        return 'Use a wider kernel, such as gamma="median".'
+    """What to use instead of a near-identity kernel, with the width that the rows suggest.
+
+    It has one digit, so that the folds of a search mostly say the same.
+    """
+    kernel = getattr(view, "kernel", None)
+    if isinstance(kernel, Gaussian | Laplacian | Chi2):
+        return (
+            f'Use a wider kernel, such as gamma="median", here about {_median_gamma(kernel, view.rows):.1g}.'
+        )
     return "Use a wider kernel or fewer features, or leave it out."
+
+
+def _median_gamma(kernel: Any, rows: Any) -> float:
+    """The gamma of the median distance of at most 500 rows."""
+    fitted = type(kernel)(gamma="median").fit(Rows(rows.values[_evenly(len(rows), _MORE)]))
+    return float(fitted.gamma)
 
 
 # ---------------------------------------------------------------------- scales

@@ -45,10 +45,6 @@ _PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest the
 _MAX_ROUNDS = 20
 
 
-class MissingViewsWarning(UserWarning):
-    """Samples lack views, and nothing was said about what to do with them."""
-
-
 def missing_of(stored: KernelBank, X: Any) -> str:
     """What is done with samples that lack views; "auto": "renormalize" after an outer join with gaps."""
     asked = check_choice("missing", stored.missing, ("auto", *FILL_OF))

@@ -14,6 +14,7 @@ from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import count_rows, is_dask
 from ..views.stacks import NamedStack, match_stack
+from ..views.tables import as_tables
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
 from .baselines import SINGLE, Contender, Report, leave_out, rivals
@@ -120,6 +121,8 @@ def evaluate(
     subject = subject_of(model)
     if subject.is_precomputed and not subject.steps:
         X = _named_stack(subject, X)
+    elif not subject.is_precomputed:
+        X = as_tables(X)
     y = check_data(subject, X, y)
     plan = _plan(subject, (X, y), wanted, cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")

@@ -10,7 +10,7 @@ rows; ``vanished``: kernels that lose their weight on them; ``cost_path``: accur
 EMKL, RWKL). The solver is `multikernel.core.weights`.
 """
 
-from ..core.missing_views import MissingViewsWarning
+from ..views import MissingViewsWarning
 from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
 from .low_rank import LowRankWarning

@@ -26,7 +26,7 @@ from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
 from ..views.stacks import NamedStack, as_stack, names_of
-from ..views.tables import as_table, is_tables
+from ..views.tables import as_table, as_tables, is_tables
 from ..views.view import place_views
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
@@ -173,6 +173,8 @@ def weight_path(
     """
     machine, prefix = _last_step(estimator)
     points = _check_points(machine, parameter, values)
+    if not getattr(estimator, "_precomputed", False):
+        X = as_tables(X)
     X, y = indexable(X, y)
     check_one_score(scoring)
     folds = None if cv is None else list_splits(cv, X, y, classifier=is_classifier(estimator))

@@ -21,7 +21,14 @@ from multikernel.views.missing import CompletedBank
 from multikernel.views.precomputed import PrecomputedBank, make_bank
 from multikernel.views.stacks import NamedStack, combine_kernels, stack_kernels
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import KernelWarning, View, as_views, distinct_views, per_feature
+from multikernel.views.view import (
+    KernelWarning,
+    MissingViewsWarning,
+    View,
+    as_views,
+    distinct_views,
+    per_feature,
+)
 
 __all__ = [
     "CompletedBank",
@@ -32,6 +39,7 @@ __all__ = [
     "KernelWarning",
     "LowRankBank",
     "MemoryEstimate",
+    "MissingViewsWarning",
     "MultiTable",
     "NamedStack",
     "PrecomputedBank",

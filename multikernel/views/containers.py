@@ -141,7 +141,7 @@ def from_mudata(
         table = _main_table(part, f"mdata[{name!r}]", layer=layers.get(name), sparse=sparse)
         tables[name] = _aligned(table, names[name], ids)
     X = MultiTable(tables, ids=ids)
-    X.counts = _counts(names, ids)
+    X.note_join(names)
     remedy = "mdata[mdata.obs_names.isin(labelled)], or give them targets"
     return X if y is None else (X, _targets(_shared_column(mdata, y).reindex(ids), y, remedy))
 
@@ -291,16 +291,6 @@ def _aligned(table: Any, own: pd.Index, ids: pd.Index) -> Any:
     wide = table if table.dtype.kind == "f" else table.astype(np.float64)
     empty = scipy.sparse.csr_array(np.full((1, table.shape[1]), np.nan, dtype=wide.dtype))
     return scipy.sparse.vstack([wide, empty], format="csr")[places]  # −1, where it lacks one, is the last
-
-
-def _counts(names: Mapping[str, pd.Index], ids: pd.Index) -> pd.DataFrame:
-    """As `join_views` counts: samples of each table, those kept, and those of the result that it lacks."""
-    columns = {
-        "samples": [len(own) for own in names.values()],
-        "kept": [int(own.isin(ids).sum()) for own in names.values()],
-        "lacks": [int((~ids.isin(own)).sum()) for own in names.values()],
-    }
-    return pd.DataFrame(columns, index=list(names))
 
 
 # --- targets -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from multikernel.views.tables import MultiTable, named_tables
 HOW = ("inner", "outer")
 
 
-def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None = None) -> Any:
+def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: Any = None) -> Any:
     """Align tables, and targets, by the ids of their samples.
 
     Parameters
@@ -34,8 +34,9 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
         - "inner": those that every table has, and `y`;
         - "outer": those that some table has (and `y`, if given); a table that lacks a sample has missing
           values in its row.
-    on : str, default=None
-        Name of the id column of every frame. None uses the index of each frame.
+    on : str or dict of name -> str, default=None
+        Name of the id column of every frame, or of each by its name ("y" for the targets). None uses the
+        index of each frame.
 
     Returns
     -------
@@ -58,10 +59,15 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
     (['ann', 'cyd'], [1, 0])
     """
     check_choice("how", how, HOW)
-    frames = {name: _indexed(name, table, on) for name, table in named_tables(tables).items()}
+    if isinstance(tables, MultiTable):
+        tables = _without_gaps(tables)
+    frames = {
+        name: _indexed(name, table, _id_column(on, name)) for name, table in named_tables(tables).items()
+    }
+    _require_ids(frames)
     if y is not None and not _has_ids(y):
         y = _targets_in_row_order(y, frames)
-    targets = None if y is None else _indexed_targets(y, on)
+    targets = None if y is None else _indexed_targets(y, _id_column(on, "y"))
     ids = _ids_of(frames, how)
     if targets is not None:
         _require_known(targets, frames)
@@ -69,15 +75,39 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
     if not len(ids):
         raise ValueError(_nothing_in_common(frames, targets))
     X = MultiTable({name: frame.reindex(ids) for name, frame in frames.items()}, ids=ids)
-    X.counts = pd.DataFrame(
-        {
-            "samples": [len(frame) for frame in frames.values()],
-            "kept": [int(frame.index.isin(ids).sum()) for frame in frames.values()],
-            "lacks": [int((~ids.isin(frame.index)).sum()) for frame in frames.values()],
-        },
-        index=list(frames),
-    )
+    X.note_join({name: frame.index for name, frame in frames.items()})
     return X if targets is None else (X, targets.reindex(ids))
+
+
+def _id_column(on: Any, name: str) -> str | None:
+    """The id column of one table."""
+    column = on.get(name) if isinstance(on, Mapping) else on
+    if column is not None and not isinstance(column, str):
+        raise TypeError(f"on must be the name of a column, or a dict of them by table; got {on!r}.")
+    return column
+
+
+def _without_gaps(X: MultiTable) -> dict[str, Any]:
+    """The tables of an earlier join, each with the samples that it has."""
+    if X.ids is None:
+        return dict(X.tables)
+    has = X.present
+    return {
+        name: (table if is_frame(table) else pd.DataFrame(table)).set_axis(X.ids)[has[name].to_numpy()]
+        for name, table in X.tables.items()
+    }
+
+
+def _require_ids(frames: Mapping[str, pd.DataFrame]) -> None:
+    """Refuse tables whose index only counts rows: that says nothing of the samples."""
+    for name, frame in frames.items():
+        if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
+            common = [column for column in frame.columns if all(column in other for other in frames.values())]
+            hint = f" Columns that all tables have: {common[:5]}." if common else ""
+            raise ValueError(
+                f"table {name!r} has no ids: its index only counts rows. Name the id column with on=, or set "
+                f"it as the index.{hint} Tables whose rows agree go to fit as a dict, without a join."
+            )
 
 
 def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from multikernel.kernels import Kernel
@@ -73,11 +73,12 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str, others
             "has no parameters, because X holds the matrices. To tune kernels, give them, such as "
             "kernels={'mrna': Gaussian()}, and fit on the tables."
         )
+    views = as_views(kernels)
+    names = {view.name for view in views}
     by_head: dict[str, dict[str, Any]] = {}
     for path, value in changes.items():
-        head, _, rest = path.partition("__")
+        head, rest = _split(path, names)
         by_head.setdefault(head, {})[rest] = value
-    views = as_views(kernels)
     if _is_one(kernels) and not set(by_head) & {view.name for view in views}:
         changed = views[0].set_params(**changes)
         return changed.kernel if isinstance(kernels, (str, Kernel)) or callable(kernels) else changed
@@ -85,6 +86,13 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str, others
     for name, inner in by_head.items():
         entries.change(name, inner, owner)
     return entries.result()
+
+
+def _split(path: str, names: Collection[str]) -> tuple[str, str]:
+    """The name of a view and the rest of a path; names may hold two underscores themselves."""
+    own = [name for name in names if path == name or path.startswith(f"{name}__")]
+    head = max(own, key=len) if own else path.partition("__")[0]
+    return head, path[len(head) + 2 :]
 
 
 def _changed(view: View, inner: Mapping[str, Any]) -> View:

@@ -7,7 +7,7 @@ kernels that have names are found by these. Numerics see plain arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ from multikernel._validation import (
 )
 from multikernel.views.frames import as_pandas
 from multikernel.views.tables import MultiTable, is_gram_frame, is_tables
+
+_Ids = tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # of the rows and of the columns
+_NO_IDS: _Ids = (None, None)
 
 
 class NamedStack(np.ndarray):
@@ -48,6 +51,9 @@ class NamedStack(np.ndarray):
     ----------
     names : tuple of str, or None
         None where they got lost; the stack is then read as a plain array.
+    row_ids, column_ids : tuple of str, or None
+        The samples of the rows and of the columns, where `stack_kernels` found them as labels of frames. They
+        stay with their samples as names do with their kernels, and are None where that is not sure.
 
     Examples
     --------
@@ -57,6 +63,7 @@ class NamedStack(np.ndarray):
     """
 
     names: tuple[str, ...] | None
+    _ids: _Ids
 
     def __new__(cls, stack: Any, names: Sequence[str]) -> NamedStack:
         array = check_real_matrix(stack, "stack")
@@ -64,14 +71,27 @@ class NamedStack(np.ndarray):
             raise ValueError(f"a stack must have shape (n, k, n_kernels); got shape {array.shape}.")
         made = array.view(cls)
         made.names = tuple(check_names(names, array.shape[2]))
+        made._ids = stack._ids if isinstance(stack, NamedStack) else _NO_IDS
         return made
 
     def __array_finalize__(self, obj: Any) -> None:
-        self.names = None
+        self.names, self._ids = None, _NO_IDS
+
+    @property
+    def row_ids(self) -> tuple[str, ...] | None:
+        """The samples of the rows."""
+        return self._ids[0]
+
+    @property
+    def column_ids(self) -> tuple[str, ...] | None:
+        """The samples of the columns."""
+        return self._ids[1]
 
     def __getitem__(self, key: Any) -> Any:
         part = np.asarray(self)[key]
-        return _named(part, _taken_names(self.names, key)) if np.ndim(part) == 3 else part
+        if np.ndim(part) != 3:
+            return part
+        return _named(part, _taken_names(self.names, key), _taken_ids(self._ids, key))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute on plain arrays; what has the shape of the stack keeps the names that all inputs share."""
@@ -83,23 +103,25 @@ class NamedStack(np.ndarray):
         if out:
             return out[0] if len(out) == 1 else out
         names = stacks[0].names if len({each.names for each in stacks}) == 1 else None
+        ids = stacks[0]._ids if len({each._ids for each in stacks}) == 1 else _NO_IDS
         keeps = method == "__call__" and isinstance(found, np.ndarray) and found.shape == self.shape
-        return _named(found, names) if keeps else found
+        return _named(found, names, ids) if keeps else found
 
     def transpose(self, *axes: Any) -> Any:
         """The stack with its axes in another order; names stay where the kernels stay last."""
         turned = np.asarray(self).transpose(*axes)
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], Sequence) else axes
         stays = len(order) == 3 and order[2] in (2, -1)
-        return _named(turned, self.names if stays else None)
+        ids = self._ids if stays and order[0] in (0, -3) else self._ids[::-1]
+        return _named(turned, self.names if stays else None, ids)
 
     def copy(self, order: Any = "C") -> Any:
         """A copy with the same names."""
-        return _named(np.asarray(self).copy(order), self.names)
+        return _named(np.asarray(self).copy(order), self.names, self._ids)
 
     def astype(self, *arguments: Any, **options: Any) -> Any:
         """The stack in another type, with the same names."""
-        return _named(np.asarray(self).astype(*arguments, **options), self.names)
+        return _named(np.asarray(self).astype(*arguments, **options), self.names, self._ids)
 
     def __copy__(self) -> Any:
         return self.copy("K")
@@ -111,23 +133,25 @@ class NamedStack(np.ndarray):
         # a plain array, kernels first: joblib maps it into memory, and the layout stays
         kernels_first = self.ndim == 3
         plain = np.moveaxis(np.asarray(self), 2, 0) if kernels_first else np.asarray(self)
-        return _rebuild, (plain, self.names, kernels_first)
+        return _rebuild, (plain, self.names, kernels_first, self._ids)
 
 
-def _rebuild(array: np.ndarray, names: tuple[str, ...] | None, kernels_first: bool) -> np.ndarray:
-    return _named(np.moveaxis(array, 0, 2) if kernels_first else array, names)
+def _rebuild(
+    array: np.ndarray, names: tuple[str, ...] | None, kernels_first: bool, ids: _Ids = _NO_IDS
+) -> np.ndarray:
+    return _named(np.moveaxis(array, 0, 2) if kernels_first else array, names, ids)
 
 
 def _plain(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, NamedStack) else value
 
 
-def _named(array: np.ndarray, names: Sequence[str] | None) -> np.ndarray:
+def _named(array: np.ndarray, names: Sequence[str] | None, ids: _Ids = _NO_IDS) -> np.ndarray:
     """A view of an array with names; the array itself where there are none."""
     if names is None:
         return array
     stack = array.view(NamedStack)
-    stack.names = tuple(names)
+    stack.names, stack._ids = tuple(names), ids
     return stack
 
 
@@ -138,10 +162,7 @@ def _taken_names(names: tuple[str, ...] | None, key: Any) -> tuple[str, ...] | N
         return None
     if any(np.asarray(entry).dtype.kind == "b" and np.ndim(entry) != 1 for entry in entries):
         return None
-    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
-    fill = [slice(None)] * (3 - len(entries) + len(dots))
-    place = dots[0] if dots else len(entries)
-    entries[place : place + len(dots)] = fill
+    entries = _of_three_axes(entries)
     last = entries[2]
     if isinstance(last, slice):
         return names[last]
@@ -151,6 +172,44 @@ def _taken_names(names: tuple[str, ...] | None, key: Any) -> tuple[str, ...] | N
         return None
     taken = tuple(np.array(names, dtype=object)[chosen.ravel()])
     return taken if len(set(taken)) == len(taken) else None
+
+
+def _of_three_axes(entries: list[Any]) -> list[Any]:
+    """One entry of an index for each axis."""
+    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    fill = [slice(None)] * (3 - len(entries) + len(dots))
+    place = dots[0] if dots else len(entries)
+    return entries[:place] + fill + entries[place + len(dots) :]
+
+
+def _taken_ids(ids: _Ids, key: Any) -> _Ids:
+    """The ids after indexing that leaves three axes and the names; None where they are not sure."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    if ids == _NO_IDS or any(entry is None for entry in entries):
+        return _NO_IDS
+    entries = _of_three_axes(entries)
+    arrays = [np.asarray(entry) for entry in entries if not isinstance(entry, slice)]
+    if len(arrays) > 1:
+        meshed = [
+            isinstance(entry, slice) or np.shape(entry)[axis : axis + 1] == (np.size(entry),)
+            for axis, entry in enumerate(entries)
+        ]
+        if not all(meshed) or isinstance(entries[0], slice) or isinstance(entries[1], slice):
+            return _NO_IDS  # not as numpy.ix_ has it
+    elif arrays and arrays[0].ndim != 1:
+        return _NO_IDS
+    rows, columns = (
+        of_axis if of_axis is None else _picked(of_axis, entry)
+        for of_axis, entry in zip(ids, entries[:2], strict=True)
+    )
+    return rows, columns
+
+
+def _picked(ids: tuple[str, ...], entry: Any) -> tuple[str, ...]:
+    if isinstance(entry, slice):
+        return ids[entry]
+    chosen = np.asarray(entry)
+    return tuple(np.array(ids, dtype=object)[chosen.ravel()]) if chosen.size else ()
 
 
 def check_names(names: Any, n_kernels: int) -> list[str]:
@@ -211,7 +270,10 @@ def as_stack(X: Any, *, at_fit: bool = False) -> Any:
         )
     if is_grams(X):
         return _stack(X, None, at_fit)
-    _check_labels(_frames(X), at_fit)
+    if isinstance(X, NamedStack):
+        _require_square_labels("the stack of kernels", _listed(X.row_ids), _listed(X.column_ids), at_fit)
+    else:
+        _check_labels(_frames(X), at_fit)
     return X
 
 
@@ -224,14 +286,32 @@ def training_labels(X: Any) -> list[str] | None:
     >>> training_labels({"expr": pd.DataFrame(np.eye(2), ids, ids)}), training_labels(np.eye(2))
     (['ann', 'bob'], None)
     """
+    if isinstance(X, NamedStack):
+        return _listed(X.column_ids)
     found = (_labels(frame.columns) for _, frame in _frames(X))
+    return next((labels for labels in found if labels is not None), None)
+
+
+def row_labels(X: Any) -> list[str] | None:
+    """Labels of the rows of Gram matrices in frames, the samples; None where they have none.
+
+    Examples
+    --------
+    >>> row_labels([pd.DataFrame(np.eye(2), ["ann", "bob"])]), row_labels(np.eye(2))
+    (['ann', 'bob'], None)
+    """
+    if isinstance(X, NamedStack):
+        return _listed(X.row_ids)
+    found = (_labels(frame.index) for _, frame in _frames(X))
     return next((labels for labels in found if labels is not None), None)
 
 
 def require_training_labels(X: Any, expected: list[str]) -> None:
     """Refuse Gram matrices in frames whose columns are not the training samples in the order of fit."""
-    for label, frame in _frames(X):
-        labels = _labels(frame.columns)
+    given = [(label, _labels(frame.columns)) for label, frame in _frames(X)]
+    if isinstance(X, NamedStack):
+        given = [("the stack of kernels", _listed(X.column_ids))]
+    for label, labels in given:
         if labels is None or len(labels) != len(expected) or labels == expected:
             continue
         place = _first_difference(labels, expected)
@@ -253,7 +333,8 @@ def match_stack(X: Any, names: Sequence[str] | None) -> Any:
     """Gram matrices in any form as a stack, its kernels in the order of `names`.
 
     Kernels with names are found by these, in any order and among others, and keep them. Those without are
-    taken by their position, and so are all where `names` is None: those of fit had no names.
+    taken by their position. Where `names` is None those of fit had no names: so are the kernels of a stack,
+    but a dict of several is refused.
 
     Examples
     --------
@@ -262,6 +343,11 @@ def match_stack(X: Any, names: Sequence[str] | None) -> Any:
     (('a', 'b'), [[[1.0, 2.0]]])
     """
     given = names_of(X)
+    if names is None and _is_dict(X) and len(X) > 1:
+        raise ValueError(
+            f"the kernels had no names in fit, where they were a list or an array; got a dict of {given}. "
+            "Pass a list of the matrices in the order of fit, or fit on a dict too."
+        )
     if given is None or names is None:
         return _plain(as_stack(X))
     if given == list(names):
@@ -275,7 +361,8 @@ def match_stack(X: Any, names: Sequence[str] | None) -> Any:
     if _is_dict(X):
         return _stack({name: X[name] for name in names}, None, False)
     kernels_first = np.moveaxis(np.asarray(X), 2, 0)
-    return _named(np.moveaxis(kernels_first[[given.index(name) for name in names]], 0, 2), names)
+    chosen = np.moveaxis(kernels_first[[given.index(name) for name in names]], 0, 2)
+    return _named(chosen, names, X._ids)
 
 
 def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
@@ -324,7 +411,9 @@ def _stack(kernels: Any, dtype: Any, at_fit: bool) -> np.ndarray:
     Ks = np.empty((len(matrices), *matrices[0].shape), own if dtype is None else check_float_dtype(dtype))
     for target, K in zip(Ks, matrices, strict=True):
         target[...] = K
-    return _named(np.moveaxis(Ks, 0, 2), names_of(kernels))
+    held = [K for _, K in frames if is_frame(K)]
+    ids = (_first_labels(K.index for K in held), _first_labels(K.columns for K in held))
+    return _named(np.moveaxis(Ks, 0, 2), names_of(kernels), ids)
 
 
 def _labelled(kernels: Any) -> list[tuple[str, Any]]:
@@ -359,17 +448,22 @@ def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> N
     _require_same_labels("row", of_rows, "K.loc[ids, ids]" if both else "K.loc[ids]")
     _require_same_labels("column", of_columns, "K.loc[ids, ids]" if both else "K.loc[:, ids]")
     for label, frame in frames:
-        rows, columns = _labels(frame.index), _labels(frame.columns)
-        if rows is None or columns is None or len(rows) != len(columns) or rows == columns:
-            continue
-        if at_fit or not set(rows).isdisjoint(columns):  # else they may be new samples
-            place = _first_difference(rows, columns)
-            raise ValueError(
-                "the rows and the columns of a square Gram matrix must be the same samples in the same "
-                f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column "
-                f"{place}. Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not "
-                "matter."
-            )
+        _require_square_labels(label, _labels(frame.index), _labels(frame.columns), at_fit)
+
+
+def _require_square_labels(
+    label: str, rows: list[str] | None, columns: list[str] | None, at_fit: bool
+) -> None:
+    if rows is None or columns is None or len(rows) != len(columns) or rows == columns:
+        return
+    if at_fit or not set(rows).isdisjoint(columns):  # else they may be new samples
+        place = _first_difference(rows, columns)
+        raise ValueError(
+            "the rows and the columns of a square Gram matrix must be the same samples in the same "
+            f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column "
+            f"{place}. Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not "
+            "matter."
+        )
 
 
 def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]], way: str) -> None:
@@ -388,6 +482,15 @@ def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]
 def _labels(index: pd.Index) -> list[str] | None:
     """Labels as texts, as files have them; None where they only count."""
     return None if isinstance(index, pd.RangeIndex) else list(map(str, index))
+
+
+def _listed(ids: tuple[str, ...] | None) -> list[str] | None:
+    return None if ids is None else list(ids)
+
+
+def _first_labels(indices: Iterable[pd.Index]) -> tuple[str, ...] | None:
+    found = (_labels(index) for index in indices)
+    return next((tuple(labels) for labels in found if labels is not None), None)
 
 
 def _first_difference(one: list[str], other: list[str]) -> int:

@@ -55,6 +55,9 @@ def as_table(X: Any) -> Any:
 
 def as_tables(X: Any) -> Any:
     """Frames of other libraries as pandas frames, several tables as one object; all else as it is."""
+    if all(hasattr(X, part) for part in ("obs", "var", "obsm")):
+        name = type(X).__name__
+        raise TypeError(f"X is a {name}: make tables of it with from_{name.lower()}, of multikernel.views.")
     X = np.asarray(X) if isinstance(X, memoryview) else as_pandas(X)
     return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
@@ -99,8 +102,8 @@ class MultiTable:
     shape : tuple of int
         Number of samples and number of columns of all tables.
     counts : DataFrame or None
-        After :func:`join_views`, for each table the number of its samples, those kept, and those of the
-        result that it lacks.
+        After :func:`join_views`, for each table the number of its samples, those of them that are here, and
+        those that it lacks.
 
     Examples
     --------
@@ -111,7 +114,8 @@ class MultiTable:
 
     def __init__(self, tables: Any, ids: Any = None) -> None:
         self.tables = _checked_tables(tables)
-        self.counts: pd.DataFrame | None = None
+        self._sizes: pd.Series | None = None  # of the tables before a join
+        self.has_gaps = False  # whether a join left samples that lack a table
         n = _common_length(self.tables)
         self.ids: pd.Index | None = _common_ids(self.tables) if ids is None else pd.Index(ids)
         if self.ids is not None and len(self.ids) != n:
@@ -130,17 +134,36 @@ class MultiTable:
         return pd.DataFrame(has, index=self.ids)
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether a join left samples that lack a table."""
-        return self.counts is not None and bool(self.counts["lacks"].any())
+    def counts(self) -> pd.DataFrame | None:
+        """What a join says of each table: its samples, those that are here, and those that it lacks."""
+        if self._sizes is None:
+            return None
+        kept = self.present.sum()
+        return pd.DataFrame({"samples": self._sizes, "kept": kept, "lacks": len(self) - kept})
 
     @property
     def ndim(self) -> int:
         """Two: samples and columns."""
         return 2
 
+    def note_join(self, ids_of: Mapping[str, pd.Index]) -> None:
+        """Keep what a join says of the tables, from the ids that each had before."""
+        assert self.ids is not None
+        self._sizes = pd.Series({name: len(ids) for name, ids in ids_of.items()})
+        self.has_gaps = any(not self.ids.isin(ids).all() for ids in ids_of.values())
+
+    def with_tables(self, tables: Mapping[str, Any]) -> MultiTable:
+        """Other tables of the same samples, by names among the present ones."""
+        other = MultiTable(tables, ids=self.ids)
+        other._sizes = None if self._sizes is None else self._sizes[list(tables)]
+        other.has_gaps = self.has_gaps
+        return other
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self.tables
 
     def __getitem__(self, key: Any) -> Any:
         """A table by its name, or the rows `key` (positions, slice or boolean mask) of all tables."""
@@ -165,25 +188,49 @@ class MultiTable:
         )
 
     def take_rows(self, positions: Any) -> MultiTable:
-        """The samples at some positions, or where a boolean mask is true."""
+        """The samples at some positions, or where a boolean mask is true (a Series by its ids)."""
         if not isinstance(positions, slice):
-            positions = np.asarray(positions)
-            if positions.dtype == bool:
-                positions = np.flatnonzero(positions)
+            positions = self._positions(positions)
         part = object.__new__(MultiTable)
         part.tables = {name: take_rows(table, positions) for name, table in self.tables.items()}
-        part.counts = self.counts
+        part._sizes, part.has_gaps = self._sizes, self.has_gaps
         part.ids = None if self.ids is None else self.ids[positions]
         n = len(range(len(self))[positions]) if isinstance(positions, slice) else len(positions)
         part.shape = (n, self.shape[1])
         return part
+
+    def _positions(self, rows: Any) -> np.ndarray:
+        """Positions of rows that are given by positions or by a mask."""
+        values = np.asarray(rows)
+        if values.size == 0:
+            return np.zeros(0, np.intp)
+        if values.ndim != 1 or values.dtype.kind not in "biu":
+            raise TypeError(
+                "rows of a MultiTable are taken by their positions or by a boolean mask; got "
+                f"{values.dtype} of shape {values.shape}. For ids, use X[X.ids.get_indexer(ids)]; for a "
+                "table, its name."
+            )
+        if values.dtype != bool:
+            wrong = values[(values < -len(self)) | (values >= len(self))]
+            if wrong.size:
+                raise IndexError(f"row {wrong[0]} is out of bounds for {len(self)} samples.")
+            return values
+        if isinstance(rows, pd.Series) and self.ids is not None and not isinstance(rows.index, pd.RangeIndex):
+            if not rows.index.is_unique or not self.ids.isin(rows.index).all():
+                raise ValueError("a mask with an index must name each of the samples once.")
+            values = rows.reindex(self.ids).to_numpy(bool)
+        if len(values) != len(self):
+            raise ValueError(
+                f"a mask must have one entry for each of the {len(self)} samples; got {len(values)}."
+            )
+        return np.flatnonzero(values)
 
     def join_rows(self, others: Sequence[MultiTable]) -> MultiTable:
         """These samples, and below them those of other objects with the same tables."""
         parts = [self, *others]
         joined = object.__new__(MultiTable)
         joined.tables = {name: join_rows([part.tables[name] for part in parts]) for name in self.tables}
-        joined.counts = self.counts
+        joined._sizes, joined.has_gaps = self._sizes, any(part.has_gaps for part in parts)
         joined.ids = None if self.ids is None else self.ids.append([part.ids for part in others])
         joined.shape = (sum(map(len, parts)), self.shape[1])
         return joined
@@ -208,9 +255,10 @@ class MultiTable:
         return "\n".join(lines)
 
     def _said_of(self, name: str) -> str:
-        if self.counts is None:
+        counts = self.counts
+        if counts is None:
             return ""
-        row = self.counts.loc[name]
+        row = counts.loc[name]
         dropped = row["samples"] - row["kept"]
         said = f"; {row['kept']} of its {row['samples']} samples"
         said += f", {dropped} left out" if dropped else ""
@@ -305,13 +353,16 @@ def _common_length(tables: Mapping[str, Any]) -> int:
 
 def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
     """The index that the frames share; None where they only count rows. Others are misaligned."""
-    labelled = {
-        name: table.index
-        for name, table in tables.items()
-        if is_frame(table) and not isinstance(table.index, pd.RangeIndex)
-    }
+    indices = {name: table.index for name, table in tables.items() if is_frame(table)}
+    counted = {name: index for name, index in indices.items() if isinstance(index, pd.RangeIndex)}
+    _require_same(counted, tables)
+    return _require_same({name: indices[name] for name in indices if name not in counted}, tables)
+
+
+def _require_same(indices: Mapping[str, pd.Index], tables: Mapping[str, Any]) -> pd.Index | None:
+    """The index that all have; refuse others. None of none."""
     first: tuple[str, pd.Index] | None = None
-    for name, index in labelled.items():
+    for name, index in indices.items():
         if first is None:
             first = (name, index)
         elif not index.equals(first[1]):

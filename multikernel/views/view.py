@@ -37,6 +37,10 @@ _MOST_SHOWN = 12  # entries of a list in the text of a view
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
+class MissingViewsWarning(UserWarning):
+    """Samples lack views, and nothing was said about what to do with them."""
+
+
 class KernelWarning(UserWarning):
     """A fit finds kernels, or what was learned on them, that are unlikely to be of use.
 
@@ -91,7 +95,8 @@ class View:
         on. None leaves the choice to the estimator or the bank.
     table : str, default=None
         Which of several tables the columns are in, where X is a dict of tables or a :class:`MultiTable`. None
-        is the one that has the columns; without columns, the view stands for one view of each table.
+        is the one that has the columns; without columns, the table of the view's own name, and where there is
+        none, the view stands for one view of each table.
     keep : bool or float in (0, 1), default=False
         Whether the weight of the view has a lower bound, so that it is never zero (:class:`MKLClassifier`,
         :class:`MKLRegressor`, :class:`MKLRidge` and :class:`MKLOneClass`, on a Gram stack):
@@ -439,7 +444,8 @@ def _views_of_tables(kernels: Mapping[Any, Any]) -> list[View]:
 def place_views(views: list[View], X: Any) -> list[View]:
     """The views on several tables: each with its table.
 
-    A view that names no table is on the one that has its columns, or, without columns, on each table.
+    A view that names no table is on the one that has its columns; without columns on that of its own name,
+    or, where no table is called so, on each.
     """
     if not isinstance(X, MultiTable):
         lost = next((view for view in views if view.table is not None), None)
@@ -449,6 +455,7 @@ def place_views(views: list[View], X: Any) -> list[View]:
                 "tables, or give columns instead of a table."
             )
         return views
+    views = [replace(view, table=view.name) if _is_called_as_a_table(view, X) else view for view in views]
     everywhere = [view for view in views if view.table is None and _has_no_columns(view)]
     if len(everywhere) == len(views):  # the kernels of one table beside each other
         placed = [_on_table(view, table, views) for table in X.names for view in views]
@@ -497,6 +504,20 @@ def is_automatic(kernels: Any, table: str | None = None) -> bool:
     if isinstance(kernels, Mapping):
         parts = list(kernels.values()) if table is None else [kernels.get(table)]
     return all(isinstance(part, str) and part == "auto" for part in parts)
+
+
+def _is_called_as_a_table(view: View, X: MultiTable) -> bool:
+    """Whether a view, that says no table and no columns, was given the name of a table.
+
+    The names that kernels without one get, such as "linear", say nothing of tables.
+    """
+    if view.table is not None or view.columns is not None or view.name not in X.tables:
+        return False
+    kernel = view.kernel
+    base = _base_name(kernel)
+    number = view.name.removeprefix(f"{base}-")
+    is_free = view.name == base or (number != view.name and number.isdecimal())
+    return not is_free and not any(auto.name == view.name and auto.kernel == kernel for auto in auto_views())
 
 
 def _has_no_columns(view: View) -> bool:
@@ -581,8 +602,12 @@ def _name_all(entries: list[View | Kernel]) -> list[View]:
     return views
 
 
+def _base_name(kernel: Kernel) -> str:
+    return kernel.name if isinstance(kernel, FunctionKernel) else type(kernel).__name__.lower()
+
+
 def _free_name(kernel: Kernel, used: set[str]) -> str:
-    base = kernel.name if isinstance(kernel, FunctionKernel) else type(kernel).__name__.lower()
+    base = _base_name(kernel)
     name, count = base, 1
     while name in used:
         count += 1

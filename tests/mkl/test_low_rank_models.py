@@ -112,7 +112,8 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.contributions(X), model.contributions(X))
     pd.testing.assert_frame_equal(again.approximation_, model.approximation_)
-    assert str(again.memory_) == str(model.memory_)
+    needed = str(model.memory_).split(";")[:-1]  # what is available is that of the day
+    assert str(again.memory_).split(";")[:-1] == needed and needed
 
 
 def test_costs_are_traded_on_factors():

@@ -13,10 +13,10 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.metrics import pairwise
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.utils import _safe_indexing
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, MKLRidge
 from multikernel.spectral import KernelKNNClassifier
 from multikernel.views import MultiTable, NamedStack, PrecomputedBank, combine_kernels, stack_kernels
 from multikernel.views.stacks import as_stack, match_stack, names_of
@@ -162,7 +162,8 @@ def test_kernels_in_any_form(form):
     assert isinstance(form, list) or np.shares_memory(Ks, STACK) or form is GRAMS
     has_names = form is GRAMS or form is STACK
     assert bank.view_names_ == (list(GRAMS) if has_names else ["kernel-0", "kernel-1", "kernel-2"])
-    for new in (TESTS, stack_kernels(TESTS), list(TESTS.values()), np.stack(list(TESTS.values()), axis=2)):
+    by_name = [TESTS] if has_names else []
+    for new in (*by_name, stack_kernels(TESTS), list(TESTS.values()), np.stack([*TESTS.values()], axis=2)):
         for index, K in bank.iter_kernels(new):
             assert type(K) is np.ndarray
             np.testing.assert_array_equal(K, TESTS[NAMES[index]])
@@ -188,7 +189,9 @@ def test_names_of_a_bank_choose_among_those_of_the_kernels():
 
 def test_kernels_without_names_at_fit_are_taken_by_position():
     bank = PrecomputedBank().fit(list(GRAMS.values()))
-    np.testing.assert_array_equal(bank.transform(TESTS), stack_kernels(TESTS))
+    np.testing.assert_array_equal(bank.transform(list(TESTS.values())), stack_kernels(TESTS))
+    with pytest.raises(ValueError, match="had no names in fit"):
+        bank.transform(TESTS)
 
 
 def test_nothing_given_is_changed():
@@ -304,3 +307,101 @@ test_mistakes_are_named = refused(
     (lambda: as_stack([GRAMS["ppi"], None]), TypeError, "kernel 1 is None. Leave it out in fit"),
     (lambda: as_stack(MultiTable(GRAMS)), TypeError, "Use stack_kernels on a dict"),
 )  # fmt: skip
+
+
+# --- the samples of y --------------------------------------------------------------------------------------
+
+LABELLED = {name: frame(K, IDS, IDS) for name, K in GRAMS.items()}
+Y = pd.Series(np.arange(12) % 2, index=IDS)
+OTHER_IDS = Y.set_axis([f"n{i}" for i in range(12)])
+OTHER_ROWS = r"other samples in the same rows: row 0 is 's0' in X and {!r} in y\. Align them by y\.loc\[ids\]"
+FORMS = {
+    "dict": lambda grams: grams,
+    "list": lambda grams: list(grams.values()),
+    "frame": lambda grams: grams["seq"],
+}
+
+
+@pytest.mark.parametrize("model", [MKLClassifier("precomputed"), MKLRidge("precomputed")])
+@pytest.mark.parametrize("form", FORMS)
+def test_y_of_other_samples_than_the_grams_is_refused(model, form):
+    X, model = FORMS[form](LABELLED), clone(model)
+    for y, first in ((Y.iloc[::-1], "s11"), (OTHER_IDS, "n0")):
+        with pytest.raises(ValueError, match=OTHER_ROWS.format(first)):
+            model.fit(X, y)
+    for y in (Y, Y.iloc[::-1].loc[IDS], Y.to_numpy(), Y.reset_index(drop=True), Y.set_axis(range(50, 62))):
+        model.fit(X, y)
+
+
+def test_ids_that_are_numbers_are_compared_as_files_have_them():
+    numbers = list(range(100, 112))
+    X = {"seq": frame(GRAMS["seq"], numbers, [str(i) for i in numbers])}
+    MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(numbers)))
+    MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(range(12)).append(pd.Index([]))))
+    with pytest.raises(ValueError, match="row 0 is '100' in X and '111' in y"):
+        MKLClassifier("precomputed").fit(X, Y.set_axis(pd.Index(list(reversed(numbers)))))
+
+
+# --- the samples of a stack --------------------------------------------------------------------------------
+
+WITH_IDS = stack_kernels(LABELLED)
+ALL = tuple(IDS)
+CHOSEN, EVEN = ("s3", "s0", "s7"), tuple(IDS[::2])
+
+
+@pytest.mark.parametrize(
+    ("take", "rows", "columns"),
+    [
+        (lambda S: S, ALL, ALL),
+        (lambda S: S[SOME], CHOSEN, ALL),
+        (lambda S: S[SOME.tolist()], CHOSEN, ALL),
+        (lambda S: S[MASK], EVEN, ALL),
+        (lambda S: S[2:4], ("s2", "s3"), ALL),
+        (lambda S: S[:, SOME], ALL, CHOSEN),
+        (lambda S: S[SOME][:, MASK], CHOSEN, EVEN),
+        (lambda S: S[np.ix_(SOME, SOME)], CHOSEN, CHOSEN),
+        (lambda S: S[np.ix_(MASK, SOME)], EVEN, CHOSEN),
+        (lambda S: S[np.ix_(SOME, [1], [2, 0])], CHOSEN, ("s1",)),
+        (lambda S: S[SOME, ..., ::-1], CHOSEN, ALL),
+        (lambda S: S[..., [2, 0]], ALL, ALL),
+        (lambda S: S[[[0, 1], [2, 3]], 0], None, None),
+        (lambda S: S[[[0, 1], [2, 3]], [[0], [1]]], None, None),
+        (lambda S: _safe_indexing(S, SOME), CHOSEN, ALL),
+        (lambda S: S[SOME].transpose(1, 0, 2), ALL, CHOSEN),
+        (lambda S: (S[SOME].copy() / 2.0).astype(np.float32), CHOSEN, ALL),
+        (lambda S: S + S[::-1], None, None),
+        (lambda S: match_stack(S[SOME], NAMES[::-1]), CHOSEN, ALL),
+        (lambda S: pickle.loads(pickle.dumps(S[SOME])), CHOSEN, ALL),
+        (lambda S: NamedStack(S, ["a", "b", "c"]), ALL, ALL),
+    ],
+)
+def test_samples_stay_with_their_rows_and_columns(take, rows, columns):
+    taken = take(WITH_IDS)
+    assert taken.names is not None and (taken.row_ids, taken.column_ids) == (rows, columns)
+
+
+def test_a_stack_without_labels_has_no_ids():
+    assert STACK.row_ids is None and STACK.column_ids is None
+
+
+def test_a_stack_of_labelled_frames_is_checked_as_they_are():
+    model = MKLClassifier("precomputed").fit(WITH_IDS, Y)
+    new = stack_kernels({name: frame(K, None, IDS) for name, K in TESTS.items()})
+    assert len(model.predict(new)) == 5
+    for turned in (new[:, ::-1], {name: frame(K, None, IDS[::-1]) for name, K in TESTS.items()}):
+        with pytest.raises(ValueError, match=r"of fit; column 0 of .* is 's11', in fit it was 's0'"):
+            model.predict(turned)
+    with pytest.raises(ValueError, match=OTHER_ROWS.format("s11")):
+        model.fit(WITH_IDS, Y.iloc[::-1])
+    with pytest.raises(ValueError, match=AGREE + ".*the stack of kernels has 's11' in row 0"):
+        model.fit(WITH_IDS[::-1], Y)
+    assert len(cross_val_score(MKLClassifier("precomputed"), WITH_IDS, Y, cv=2)) == 2
+
+
+def test_a_dict_after_a_fit_without_names_is_refused():
+    model = MKLClassifier("precomputed").fit(list(GRAMS.values()), Y)
+    with pytest.raises(ValueError, match=r"had no names in fit.* got a dict .*'expr'.*list .* in the order"):
+        model.predict(TESTS)
+    assert len(model.predict(list(TESTS.values()))) == 5
+    single = MKLClassifier("precomputed").fit(GRAMS["expr"], Y)
+    assert len(single.predict({"expr": TESTS["expr"]})) == 5  # there is no other

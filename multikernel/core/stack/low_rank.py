@@ -150,6 +150,10 @@ class Split(NamedTuple):
         """G⁻¹x."""
         return solve_triangular(self.G, x, lower=True, check_finite=False) if x.size else x
 
+    def up(self, x: Array) -> Array:
+        """G⁻ᵀx."""
+        return solve_triangular(self.G, x, lower=True, trans="T", check_finite=False) if x.size else x
+
     def inner(self, theta: Array) -> list[Array]:
         """T_m'ξ of each kernel of low rank, (r_m, d)."""
         return [block @ theta for block in self.blocks]

@@ -107,15 +107,20 @@ class Task:
         turns = self.turn.reshape(self.n, self.d, self.d)
         return np.linalg.solve(turns.transpose(0, 2, 1), beta[..., None]).ravel()
 
-    def feasible(self, a: Array) -> Array | None:
-        """a with Σβ = total, by the least changes in relation to the room; None where that is too little."""
+    def feasible(self, a: Array, columns: Array | None = None, aims: Array | None = None) -> Array | None:
+        """a with Σβ = total, by the least changes in relation to the room; None where that is too little.
+
+        For d = 1 also as near to columns'β = aims as can be.
+        """
         if not self.has_intercept or self.is_free:
             return a
-        missing = self.total - self.beta_of(a).sum(axis=0)
-        share = np.minimum(a, np.where(self.bounded, self.upper - a, a)) ** 2
-        weighted = self.turn * share[:, None]
-        system = self.turn.T @ weighted
-        a = a + weighted @ np.linalg.lstsq(system, missing, rcond=1e-13)[0]
+        conditions, missing = self.turn, self.total - self.beta_of(a).sum(axis=0)
+        if columns is not None and aims is not None:
+            conditions = np.hstack([self.turn, self.turn * columns[self.sample]])
+            missing = np.append(missing, aims - columns.T @ self.beta_of(a)[:, 0])
+        share = np.minimum(a, np.where(self.bounded, self.upper - a, a))
+        weighted = conditions * share[:, None]
+        a = a + share * np.linalg.lstsq(weighted.T, missing, rcond=1e-13)[0]
         inside = (a >= 0.0).all() and (a[self.bounded] <= self.upper[self.bounded]).all()
         rest = np.abs(self.total - self.beta_of(a).sum(axis=0)).max()
         return a if inside and rest <= 1e-12 * max(float(a.sum()), 1e-300) else None

@@ -44,6 +44,7 @@ from .losses import JointHinge, Loss
 _MAX_ITER = 150
 _PATIENCE = 12  # iterations without progress, after which rounding is to blame
 _RELEASE = 0.3  # the machines' own relative gap from which on the weights move
+_FIRST_SHARE = 0.03  # of the value is what the barriers of the weights begin with
 _FRACTION = 0.99  # of the way to the boundary
 _STEEPEST, _SHORTENINGS = 3.0, 12  # slopes of weights, in relation to that of the set; halvings of a step
 _REFINEMENTS = 2
@@ -96,6 +97,7 @@ class Found(NamedTuple):
     betas: list[Array]  # (n, d) of each task, feasible
     variables: list[Array]  # the barrier variables that they are made of
     inner: list[list[Array]]  # T_m'ξ (r_m, d) of each task and kernel of low rank
+    xis: list[Array]  # ξ (r, d) of each task
     intercepts: list[Array]  # (d,) of each task
     dual: float  # the value of the duals at these weights
     upper: float
@@ -164,7 +166,9 @@ class InteriorPoint:
             if self.weights.learns and not self.weights.moves:
                 own = relative_gap(found.upper, found.dual, self.least_size)
                 if own <= _RELEASE:
-                    self.weights.release(product / number if number else own * abs(found.upper), point.q)
+                    share = _FIRST_SHARE * abs(found.upper) / self.kernels.n_kernels
+                    self.weights.release(max(product / number if number else 0.0, share), point.q)
+                    waited, least = 0, np.inf
             if not point.step():
                 break
         assert best is not None
@@ -221,7 +225,8 @@ class _Point:
         lower = plane - 0.5 * w.support(q)
         dual = plane - 0.5 * float(w.omega @ q)
         gap = relative_gap(upper, lower, self.method.least_size)
-        return Found(w.mu, betas, variables, self.inner, intercepts, dual, upper, lower, gap)
+        xis = [self.split.up(theta) for theta in self.thetas]
+        return Found(w.mu, betas, variables, self.inner, xis, intercepts, dual, upper, lower, gap)
 
     # ------------------------------------------------------------------ step
     def step(self) -> bool:

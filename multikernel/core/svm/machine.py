@@ -43,6 +43,7 @@ _LONGEST = 1e10
 _MOST_BOUNDS, _FEW = 50, 300  # bounds met in one step, if so few β are free that a solution costs little
 _FINEST_VIOLATION = 1e-13
 _PATIENCE = 20
+_FLOPS = 24.0  # of a factorization take as long as one number that a step reads
 _PART = 1e8  # numbers that SMO reads, in about a tenth of a second, before it looks at the time
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
@@ -189,6 +190,7 @@ def newton_step(machine: "Machine") -> None:
     for _ in range(_MOST_BOUNDS if few else 1):
         if rows.size < 2:
             return
+        machine.n_steps += int(rows.size**3 / (_FLOPS * machine.stack.n)) + rows.size
         old = machine.beta[rows]
         ascent = machine.gradient[rows] - machine.loss.epsilon * np.sign(old)
         # the sensitivity to a "kernel" whose adjoint is −ascent is the Newton direction
@@ -336,11 +338,12 @@ class Machine:
 
         ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
         """
+        last = self.n_steps + self.max_steps
         self._approach()
-        budget = self.max_steps
         while True:
+            budget = last - self.n_steps
             # a machine that is begun when the fit is over is a rough one
-            allowance = min(budget, self.stack.n if is_over() else self.patience)
+            allowance = max(min(budget, self.stack.n if is_over() else self.patience), 0)
             outcome = self._advance_in_parts(self.violation, allowance, value_stop)
             budget -= outcome.iterations
             over = is_over()
@@ -373,6 +376,8 @@ class Machine:
             self.lower, self.upper = share * lower, share * upper
             for _ in range(ROUNDS):
                 if self._advance_in_parts(violation, self.patience).iterations < self.patience:
+                    break
+                if self.n_steps >= most:
                     break
                 newton_step(self)
             scores = self.scores

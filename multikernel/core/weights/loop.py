@@ -407,13 +407,14 @@ class OuterLoop(Iterate):
         """Stop, as stalled, after so many numbers of the kernels were read or iterations were made."""
         self.allowed_work, self.allowed_iter = numbers, iterations
         for machine in self.machines:
-            machine.max_steps = min(machine.max_steps, int(0.5 * numbers / self.stack.n) + 1)
+            steps = int(0.5 * numbers / (self.stack.n * machine.n_outputs**2)) + 1
+            machine.max_steps = min(machine.max_steps, steps)
 
     @property
     def work(self) -> float:
-        """Numbers read so far: a step of a machine reads two rows of the sum."""
+        """Numbers read so far: a step of a machine reads two rows of the sum, for each pair of classes."""
         stack = self.stack
-        steps = 2.0 * stack.n * sum(machine.n_steps for machine in self.machines)
+        steps = 2.0 * stack.n * sum(machine.n_steps * machine.n_outputs**2 for machine in self.machines)
         return steps + stack.passes * stack.n_stored * float(stack.n) ** 2
 
     # ------------------------------------------------------------------ the loop

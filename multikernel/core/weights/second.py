@@ -176,6 +176,19 @@ def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Hand
             yield _handed(method, solution, by_duals=True)
         if method.kernels.low.size:
             yield _handed(method, solution, by_duals=False)
+    if method.kernels.low.size:
+        yield _handed(method, _agreeing(method, found), by_duals=False)
+
+
+def _agreeing(method: InteriorPoint, found: Found) -> Found:
+    """The same with dual variables moved to where they agree with the function on kernels of low rank."""
+    betas = []
+    for task, variables, beta, xi in zip(method.tasks, found.variables, found.betas, found.xis, strict=True):
+        a = None
+        if task.d == 1 and not task.is_free:
+            a = task.feasible(variables, method.kernels.Q, xi[:, 0])
+        betas.append(beta if a is None else task.beta_of(a))
+    return found._replace(betas=betas)
 
 
 def _cleared(method: InteriorPoint, found: Found) -> Found:

@@ -198,9 +198,7 @@ def _used_tables(data: TableData, views: Sequence[View], any_gaps: bool) -> tupl
             continue
         tables[name], more = _used_columns(part, own, any_gaps)
         notes += more
-    X = MultiTable(tables, ids=data.ids)
-    X.counts = None if data.X.counts is None else data.X.counts.loc[list(tables)]
-    return X, notes
+    return data.X.with_tables(tables), notes
 
 
 def _choose_missing(data: TableData, method: Method, task: str, given: dict[str, Any]) -> list[str]:

@@ -465,8 +465,12 @@ def test_gram_matrices_in_any_form_are_the_same_model(cls):
         if hasattr(model, "view_names_"):
             expected = names if has_names else [f"kernel-{m}" for m in range(len(names))]
             assert list(model.view_names_) == list(expected)
-        for table in new.values():
-            assert_same_bits(said, answers(model, table))
+        for given, table in new.items():
+            if given == "dict" and not has_names and len(names) > 1:
+                with refuses("the kernels had no names in fit"):
+                    ask(model, table)
+            else:
+                assert_same_bits(said, answers(model, table))
         if has_names:
             others = {"other": np.ones((2, 2)), **dict(reversed(new["dict"].items()))}
             assert_same_bits(said, answers(model, others))

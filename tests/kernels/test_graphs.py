@@ -219,7 +219,7 @@ test_what_cannot_be_done_is_named = refused(
     (lambda: GraphKernel()([([(0, 1)], ["C", "O"]), None]), "has none at row 1: .*missing='complete'"),
     (lambda: GraphKernel("PR"), r"'PR': its values depend on chance .* kernels=\"precomputed\""),
     (lambda: GraphKernel(grakel.Propagation()), "cannot use Propagation"),
-    (lambda: GraphKernel("WL", normalize=True), r"takes no normalize\. .*unit_diagonal"),
+    (lambda: GraphKernel("WL", normalize=True), r"takes no normalize\. .*normalize=\"diagonal\""),
     (lambda: GraphKernel(grakel.VertexHistogram(normalize=True)), "needs normalize=False"),
     (lambda: GraphKernel("VH", base="SP"), "'vertex_histogram' has none"),
     (lambda: GraphKernel(grakel.VertexHistogram(), base="SP"), "an object of grakel has its own"),

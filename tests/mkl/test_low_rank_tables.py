@@ -110,7 +110,9 @@ def test_several_tables_are_counted_by_their_rows(small_stacks):
 
 
 def test_samples_that_lack_a_table_keep_their_gram_matrices(small_stacks):
-    X, y = join_views({"genes": GENES, "clinic": CLINIC.iloc[5:]}, pd.Series(LABELS), how="outer")
+    ids = [f"s{row}" for row in range(len(GENES))]
+    tables = {"genes": GENES.set_axis(ids), "clinic": CLINIC.set_axis(ids).iloc[5:]}
+    X, y = join_views(tables, pd.Series(LABELS, index=ids), how="outer")
     with pytest.warns(UserWarning, match="renormalize"):
         assert MKLClassifier(KERNELS).fit(X, y).gram_ == "dense"
     with pytest.raises(ValueError, match=r"'renormalize'.*no low-rank route.*drop what.*gram='dense'"):

@@ -90,7 +90,9 @@ def test_a_model_that_is_fitted_again_forgets_the_names():
     model.fit(PLAIN, LABELS)
     assert model.view_names_ == ["kernel-0", "kernel-1", "kernel-2"]
     other = {"a": TESTS["expr"], "b": TESTS["ppi"], "c": TESTS["noise"]}
-    np.testing.assert_array_equal(model.predict(other), model.predict(stack_kernels(TESTS)))
+    with pytest.raises(ValueError, match="had no names in fit"):
+        model.predict(other)
+    np.testing.assert_array_equal(model.predict(list(other.values())), model.predict(stack_kernels(TESTS)))
 
 
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])

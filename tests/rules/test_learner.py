@@ -140,7 +140,9 @@ def test_kernels_that_had_names_are_taken_by_them():
     with pytest.raises(ValueError, match=r"the names of fit, \['a', 'b', 'c'\]; got \['a', 'b'"):
         learner.combine({"a": kernels[0], "b": kernels[1]})
     nameless = Given([1, 2, 4]).fit(kernels, y)
-    np.testing.assert_array_equal(nameless.combine(named), learner.combine(kernels))
+    with pytest.raises(ValueError, match="had no names in fit"):
+        nameless.combine(named)
+    np.testing.assert_array_equal(nameless.combine(list(kernels)), learner.combine(kernels))
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,12 @@ The caller says by its own certificate when to stop.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+from scipy.linalg.lapack import dgesv
 
-from ..._numba import compiled
+from ..._numba import HUGE
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
@@ -44,7 +45,6 @@ _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap 
 
 
 # ---------------------------------------------------------------------- quadratic model
-@compiled
 def minimize_step(H: Array, g: Array, point: Array) -> Array:
     """x + d (m,), by a primal active set from the point x ≥ 0 of sum 1; H is positive semidefinite.
 
@@ -54,151 +54,135 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
     array([0.65, 0.35, 0.  ])
     """
     n = g.size
-    trace = 0.0
-    for i in range(n):
-        trace += H[i, i]
-    ridge = 1e-14 * trace / n + 1e-300
-    x = point.copy()
-    inside = x > 0.0
-    slope = g.copy()
-    settled = 0
+    mean = float(H.diagonal().sum()) / n
+    definite = H + mean  # Σ d = 0: no effect, but definite along x itself
+    definite.flat[:: n + 1] += 1e-14 * mean + 1e-300
+    x, slope, inside = point.copy(), g, point > 0.0
+    settled = False
     for _ in range(20 * n + 50):
-        w = np.flatnonzero(inside)
-        k = w.size
-        block = np.empty((k, k))
-        sides = np.empty((k, 2))
-        for a in range(k):
-            sides[a, 0] = 1.0
-            sides[a, 1] = slope[w[a]]
-            for b in range(k):
-                block[a, b] = H[w[a], w[b]] + trace / n  # Σ d = 0: no effect, but definite along x itself
-            block[a, a] += ridge
-        solved = np.linalg.solve(block, sides)
-        level = solved[:, 1].sum() / solved[:, 0].sum()
-        step = 1.0
+        w = inside.nonzero()[0]
+        move = _free_step(definite if w.size == n else definite[w[:, None], w], slope[w])
+        start = x[w]
+        end = start + move
         blocking = -1
-        for a in range(k):
-            move = level * solved[a, 0] - solved[a, 1]
-            if move < 0.0 and x[w[a]] + step * move < 0.0:
-                step = -x[w[a]] / move
-                blocking = a
-        for a in range(k):
-            x[w[a]] = max(x[w[a]] + step * (level * solved[a, 0] - solved[a, 1]), 0.0)
-        if blocking >= 0:
-            x[w[blocking]] = 0.0
+        if end.min() < 0.0:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rooms = np.where(end < 0.0, -start / move, 1.0)
+            blocking = int(rooms.argmin())
+            end = start + rooms[blocking] * move
+            end[blocking] = 0.0
             inside[w[blocking]] = False
-        for i in range(n):
-            slope[i] = g[i]
-        for j in range(n):
-            moved = x[j] - point[j]
-            if moved != 0.0:
-                for i in range(n):
-                    slope[i] += H[i, j] * moved
+        x[w] = np.maximum(end, 0.0)
+        slope = g + H @ (x - point)
         if blocking >= 0:
-            settled = 0
+            settled = False
             continue
-        if settled == 0:  # once more on the same set: what the first solution left to rounding
-            settled = 1
+        if not settled:  # once more on the same set: what the first solution left to rounding
+            settled = True
             continue
-        level = 0.0
-        for a in range(k):
-            level += slope[w[a]] / k
-        entering = -1
-        best = -1e-12 * np.abs(slope).max()
-        for i in range(n):
-            if not inside[i] and slope[i] - level < best:
-                best = slope[i] - level
-                entering = i
-        if entering < 0:
+        excess = np.where(inside, 0.0, slope - slope[w].mean())
+        entering = int(excess.argmin())
+        if not excess[entering] < -1e-12 * np.abs(slope).max():
             break
         inside[entering] = True
-        settled = 0
-    return x / x.sum()
+        settled = False
+    return np.asarray(x / x.sum())
+
+
+def _free_step(block: Array, slope: Array) -> Array:
+    """The minimiser d of slope'd + ½ d'(block)d with Σ d = 0: no bound is looked at."""
+    sides = np.ones((slope.size, 2), order="F")
+    sides[:, 1] = slope
+    _, _, solved, info = dgesv(block.T, sides, overwrite_b=1)  # symmetric: by columns without a copy
+    if info != 0:
+        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
+    ones, slopes = solved.T
+    return np.asarray(slopes.sum() / ones.sum() * ones - slopes)
 
 
 # ---------------------------------------------------------------------- model of the optimal value
-@compiled
-def _map(theta: Array, p: float) -> Any:
+def _map(theta: Array, p: float) -> tuple[Array, Array, Array]:
     """μ = θ^(1/p) with its first and second derivatives."""
     if p == 1.0:
-        return theta.copy(), np.ones(theta.size), np.zeros(theta.size)
+        return theta, np.ones(theta.size), np.zeros(theta.size)
     a = 1.0 / p
     safe = np.maximum(theta, 1e-30)
     mu = safe**a
     return mu, a * mu / safe, a * (a - 1.0) * mu / (safe * safe)
 
 
-@compiled
+class _Model:
+    """The model of J around μ₀, whose gradient is g and whose Hessian is H there."""
+
+    def __init__(self, mu: Array, g: Array, H: Array) -> None:
+        self.mu, self.linear, self.H = mu, g, H
+        Hmu = H @ mu
+        homogeneous = 0.5 * float(mu @ Hmu)
+        self.rational = homogeneous > 0.1 * abs(float(g @ mu))
+        self.value = homogeneous if self.rational else 0.0  # at μ₀
+        if self.rational:
+            part = -0.5 * Hmu
+            self.linear = g - part
+            self.phi0, self.phi1 = 1.0 / homogeneous, -part / homogeneous**2
+            self.phi2 = (2.0 / homogeneous**3) * np.outer(part, part) - H / homogeneous**2
+
+    def at(self, mu: Array) -> float:
+        d = mu - self.mu
+        if not self.rational:
+            return float(self.linear @ d + 0.5 * (d @ (self.H @ d)))
+        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ (self.phi2 @ d)))
+        return float(self.linear @ d) + 1.0 / phi if phi > 0.0 else HUGE
+
+    def slopes(self, mu: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian."""
+        d = mu - self.mu
+        if not self.rational:
+            return self.linear + self.H @ d, self.H
+        bent = self.phi2 @ d
+        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ bent))
+        slope = self.phi1 + bent
+        hessian = (2.0 / phi**3) * np.outer(slope, slope) - self.phi2 / phi**2
+        return self.linear - slope / phi**2, hessian
+
+
 def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
     """The θ in the simplex where the model of J around μ = θ^(1/p) is least.
 
     ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
     """
-    mu0, _, _ = _map(theta, p)
-    g = -0.5 * q
-    Hmu = H @ mu0
-    homogeneous = 0.5 * (mu0 @ Hmu)
-    rational = homogeneous > 0.05 * abs(q @ mu0)
-    phi0 = 0.0
-    phi1 = np.zeros(q.size)
-    phi2 = np.zeros_like(H)
-    linear = g
-    if rational:
-        part = -0.5 * Hmu
-        linear = g - part
-        phi0 = 1.0 / homogeneous
-        phi1 = -part / homogeneous**2
-        phi2 = 2.0 * np.outer(part, part) / homogeneous**3 - H / homogeneous**2
-    x = theta.copy()
-    value = homogeneous if rational else 0.0
+    model = _Model(_map(theta, p)[0], -0.5 * q, H)
+    x, value = theta, model.value
     for _ in range(30):
         mu, first, second = _map(x, p)
-        d = mu - mu0
-        if rational:
-            phi = phi0 + phi1 @ d + 0.5 * (d @ (phi2 @ d))
-            slope = phi1 + phi2 @ d
-            gradient = linear - slope / phi**2
-            hessian = 2.0 * np.outer(slope, slope) / phi**3 - phi2 / phi**2
-        else:
-            gradient = g + H @ d
-            hessian = H
-        gradient_x = gradient * first
-        hessian_x = hessian * np.outer(first, first)
-        for i in range(x.size):
-            hessian_x[i, i] += max(gradient[i] * second[i], 0.0)
-        z = minimize_step(hessian_x, gradient_x, x)
-        decrease = gradient_x @ (z - x)
-        step = 1.0
-        if p > 1.0:  # the map is not smooth at zero: stay inside
-            for i in range(x.size):
-                if z[i] < x[i]:
-                    step = min(step, 0.99 * x[i] / (x[i] - z[i]))
-        if -decrease <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
-            x = x + step * (z - x)
-            break
-        accepted = False
-        new_value = value
-        new = x
+        gradient, hessian = model.slopes(mu)
+        if p > 1.0:
+            hessian = hessian * np.outer(first, first) + np.diag(np.maximum(gradient * second, 0.0))
+            gradient = gradient * first
+        direction = minimize_step(hessian, gradient, x) - x
+        slope = float(gradient @ direction)
+        step = _longest_step(x, direction) if p > 1.0 else 1.0
+        if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
+            return np.asarray(x + step * direction)
+        new, new_value = x, value
         while step > 1e-8:
-            new = x + step * (z - x)
-            d = _map(new, p)[0] - mu0
-            if rational:
-                phi = phi0 + phi1 @ d + 0.5 * (d @ (phi2 @ d))
-                new_value = linear @ d + 1.0 / phi if phi > 0.0 else 1e300
-            else:
-                new_value = g @ d + 0.5 * (d @ (H @ d))
-            if new_value <= value + 1e-4 * step * decrease:
-                accepted = True
+            new = x + step * direction
+            new_value = model.at(_map(new, p)[0])
+            if new_value <= value + _FALL * step * slope:
                 break
             step *= 0.5
-        if not accepted or not new_value < value:
-            break
         gained = value - new_value
-        x = new
-        value = new_value
-        if gained < 1e-6 * abs(decrease) or gained < 1e-12 * abs(value):
+        if not (step > 1e-8 and gained > 0.0):
             break
-    return x
+        x, value = new, new_value
+        if gained < 1e-6 * abs(slope) or gained < 1e-12 * abs(value):
+            break
+    return np.array(x)
+
+
+def _longest_step(x: Array, direction: Array) -> float:
+    """How far to go: the map is not smooth at zero, so the point stays inside."""
+    falls = direction < 0.0
+    return float(min(1.0, (-0.99 * x[falls] / direction[falls]).min(initial=1.0)))
 
 
 # ---------------------------------------------------------------------- Newton's method

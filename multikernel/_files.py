@@ -8,12 +8,19 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _STALE = (
     3600.0  # seconds after which a part that nobody writes to is left over from a process that was killed
 )
+_PAUSE = 0.05  # seconds, before a file that another process has locked is tried again
 _REMEDIES = {
     errno.ENOSPC: "the disk is full. Free some space, or choose a place on another disk",
     errno.EDQUOT: "your quota of disk space is used up. Free some space, or choose another place",
@@ -130,3 +137,43 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# --- locks between processes: the operating system releases them when their process ends, however it ends ---
+
+
+def lock_byte(file: FileIO, byte: int, *, wait: bool) -> bool:
+    """Whether the byte is locked now, for this process alone, or cannot be, since there are no locks."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, byte)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def unlock_byte(file: FileIO, byte: int) -> None:
+    """Let other processes lock the byte."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+
+
+@contextmanager
+def locked_file(path: Path, patience: float) -> Iterator[None]:
+    """Wait until no other process is in a block of the same file, `patience` seconds at most.
+
+    Where the file cannot be written, nobody waits.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b", buffering=0)
+    except OSError:
+        yield
+        return
+    with file:  # closing it lets others in
+        end = time.monotonic() + patience
+        while not lock_byte(file, 0, wait=False) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+        yield

@@ -11,13 +11,18 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba.core import event, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
+
+from ._files import locked_file
 
 HUGE = 1e300
 _FAST = {"nnan", "nsz", "arcp", "contract", "afn", "reassoc"}
@@ -26,8 +31,7 @@ _said: set[str] = set()
 logger = logging.getLogger("multikernel")
 
 _SILENT_SECONDS = 2.0
-_done: set[str] = set()
-_busy = threading.local()
+_PATIENCE = 120.0  # seconds, for another process that compiles; then it is done here, too
 _spent = 0.0  # seconds of compiling that ended
 _began: float | None = None
 
@@ -37,16 +41,16 @@ def kept_njit(**settings: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_lazily(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(cache=True, **settings)(function)
+            return _one_at_a_time(numba.njit(cache=True, **settings)(function))
         except RuntimeError as error:  # the package and the user's cache are both read-only
             if "cannot cache" not in str(error):
                 raise
         _say_once(
             "compiled loops cannot be kept: neither the folder of multikernel nor the user's cache can be "
-            "written to. They are compiled again in every process, up to half a minute. Set NUMBA_CACHE_DIR "
-            "to a folder of yours."
+            "written to. They are compiled again in every process, some seconds for each method. Set "
+            "NUMBA_CACHE_DIR to a folder of yours."
         )
-        return numba.njit(**settings)(function)
+        return _one_at_a_time(numba.njit(**settings)(function))
 
     return compile_lazily
 
@@ -99,38 +103,29 @@ smaller = intrinsic(_select("<"))
 
 
 # ---------------------------------------------------------------------- the first use of compiled loops
-def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
-    """Solve a tiny problem the first time that ``name`` is asked for, so that all it needs is compiled.
+def _one_at_a_time(dispatcher: Any) -> Any:
+    """While one process compiles a loop, others that need it wait, and find it in the cache."""
+    compile_or_load = dispatcher.compile
+    cache = getattr(dispatcher._cache, "cache_path", None)
 
-    Where no cache exists this takes half a minute, and a message says so. Later processes load the result
-    from the cache in well under a second, silently.
-    """
-    if name in _done or is_compiling():
-        return
-    announcement = threading.Timer(
-        _SILENT_SECONDS,
-        logger.warning,
-        args=("multikernel: compiling the solvers for this machine, once (about half a minute) ...",),
-    )
-    announcement.daemon = True
-    announcement.start()
-    _busy.now = True
-    try:
-        with _measured():
-            solve_tiny()
-    finally:
-        announcement.cancel()
-        _busy.now = False
-    _done.add(name)
+    @wraps(compile_or_load)
+    def compile_once(signature: Any) -> Any:
+        with ExitStack() as held:
+            held.enter_context(global_compiler_lock)  # numba's, for threads; always taken before the file's
+            if _began is None:  # the loops that this one calls are compiled within its turn
+                held.enter_context(_measured())
+                if cache is not None:
+                    held.enter_context(locked_file(Path(cache) / "compiling.lock", _PATIENCE))
+            return compile_or_load(signature)
+
+    dispatcher.compile = compile_once
+    return dispatcher
 
 
 @contextmanager
 def _measured() -> Iterator[None]:
-    """Count the time of the block as that of compiling; of two threads, the first one's."""
+    """Count the time of the block as that of compiling."""
     global _spent, _began
-    if _began is not None:
-        yield
-        return
     _began = time.perf_counter()
     try:
         yield
@@ -138,12 +133,42 @@ def _measured() -> Iterator[None]:
         _spent, _began = seconds_compiling(), None
 
 
-def is_compiling() -> bool:
-    """Whether this thread solves a tiny problem, so that loops are compiled: it is solved to its end."""
-    return getattr(_busy, "now", False)
-
-
 def seconds_compiling() -> float:
-    """Seconds that this process has spent on compiling so far."""
+    """Seconds that this process has spent so far on compiling loops and on loading compiled ones."""
     began = _began
     return _spent if began is None else _spent + time.perf_counter() - began
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Says once in a process that loops are compiled, when that has taken some seconds on any route."""
+
+    def __init__(self) -> None:
+        self.depth, self.seconds, self.began = 0, 0.0, 0.0
+        self.timer: threading.Timer | None = None
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        if not event.data["dispatcher"].py_func.__module__.startswith(__package__) and self.depth == 0:
+            return
+        self.depth += 1
+        if self.depth == 1 and not self.said:
+            self.began = time.perf_counter()
+            self.timer = threading.Timer(max(_SILENT_SECONDS - self.seconds, 0.0), self.say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        if self.depth == 0:
+            return
+        self.depth -= 1
+        if self.depth == 0 and self.timer is not None:
+            self.timer.cancel()
+            self.timer, self.seconds = None, self.seconds + time.perf_counter() - self.began
+
+    def say(self) -> None:
+        self.said = True
+        logger.warning("multikernel: compiling the solvers for this machine, once (some seconds) ...")
+
+
+_notice = _Notice()
+event.register("numba:compile", _notice)

@@ -232,16 +232,6 @@ def test_compiling_takes_no_time(monkeypatch):
     assert _numba.seconds_compiling() == 30.0
 
 
-def test_what_is_solved_to_compile_is_solved_to_its_end(clock):
-    from multikernel import _numba
-
-    found = []
-    with loop.limited(1.0):
-        clock.now = 2.0
-        _numba.compile_first("nothing", lambda: found.append(loop.is_over()))
-        assert found == [False] and loop.is_over()
-
-
 def test_the_interior_point_method_ends_in_time(clock):
     rng = np.random.default_rng(0)
     table = 100.0 * rng.normal(size=(80, 5))  # so large that dual variables do not hold the function

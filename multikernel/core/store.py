@@ -17,7 +17,6 @@ alone: linear algebra has one thread within a piece, and results are put in the 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -26,7 +25,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from io import FileIO
 from itertools import islice
@@ -37,13 +36,8 @@ from joblib import Parallel, delayed, parallel_config
 from rich import progress
 from rich.console import Console
 
-from .._files import plain_os_errors
+from .._files import lock_byte, plain_os_errors, unlock_byte
 from .._threads import one_thread
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 Record = dict[str, Any]
 Result = Mapping[str, Any]
@@ -128,22 +122,22 @@ class OpenStore:
 
     def claim(self, work: Work) -> bool:
         """Whether this process computes the work: no other one does, or can until it is released."""
-        return _locked(self._file, _claimed_byte(work), wait=False)
+        return lock_byte(self._file, _claimed_byte(work), wait=False)
 
     def release(self, work: Work) -> None:
         """Let other processes have the work, if it has no result."""
-        _unlocked(self._file, _claimed_byte(work))
+        unlock_byte(self._file, _claimed_byte(work))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Nobody else writes inside the block; all that was written is read, and a torn line cut off."""
         with _ONE_THREAD_WRITES:
-            _locked(self._file, _WRITING, wait=True)
+            lock_byte(self._file, _WRITING, wait=True)
             try:
                 self._catch_up()
                 yield
             finally:
-                _unlocked(self._file, _WRITING)
+                unlock_byte(self._file, _WRITING)
 
     def _catch_up(self) -> None:
         self._file.seek(self._n_bytes)
@@ -169,23 +163,6 @@ def _claimed_byte(work: Work) -> int:
     """The byte that stands for a unit, by what is computed."""
     digest = hashlib.sha256(f"{work.key}\0{work.fingerprint}".encode()).digest()
     return (1 << 55) + int.from_bytes(digest[:6], "big")
-
-
-def _locked(file: FileIO, byte: int, *, wait: bool) -> bool:
-    """Whether the byte is locked now, for this process alone, or cannot be, since there are no locks."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, byte)
-    except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN)
-    return True
-
-
-def _unlocked(file: FileIO, byte: int) -> None:
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
 
 
 def _is_torn(line: bytes) -> bool:

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._numba import is_compiling, seconds_compiling
+from ..._numba import seconds_compiling
 
 Entry = dict[str, Any]
 Callback = Callable[[Entry], bool | None]
@@ -120,8 +120,6 @@ def reason_to_stop(ahead: float = 0.0) -> "Status | None":
     end too late.
     """
     limits = _limits.get()
-    if is_compiling():
-        return None
     if limits.interrupt is not None and limits.interrupt.asked:
         limits.interrupt.answered = True
         return Status.INTERRUPTED

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._numba import HUGE, compiled, inlined, larger, smaller
+from ..._numba import HUGE, compiled, inlined, larger, read_only, smaller
 from ..._typing import Array
-from ..stack.passes import combine_row, gated_row
+from ..stack.passes import adjoint_rows, combine_row, gated_row
 
 BLOCK = 64
 TINY_CURVATURE = 1e-12
+_FIRST, _MINUS = np.zeros(1, np.intp), -np.ones(1)  # the combined kernel as a stack of one, subtracted
 # What a call of the loop ended with.
 CONVERGED, ITERATION_LIMIT, VALUE_REACHED, UNBOUNDED = 0, 1, 2, 3
 
@@ -269,7 +270,11 @@ def _apply_step(step: float, point: Point, row_i: Array, row_j: Array) -> Any:
 def _run(
     kernel: Combination, part: Part, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
 ) -> Any:
-    """The loop over pairs on (possibly compact) arrays of one length; returns an :class:`Outcome`."""
+    """The loop over pairs on (possibly compact) arrays of one length; returns the fields of an Outcome.
+
+    As a plain tuple: to make the class on the way out, numba calls Python, which may raise there (Ctrl-C was
+    pressed meanwhile), and numba would not notice.
+    """
     beta, g, up, down, diag = point.beta, point.gradient, point.up, point.down, box.diag
     for t in range(g.size):
         _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
@@ -314,72 +319,56 @@ def _run(
         _set_moves(j, beta, box.lower, box.upper, box.epsilon, up, down)
         score_up, score_down, block = _apply_step(step, point, row_i, row_j)
         iterations += 1
-    return Outcome(iterations, score_up - score_down, formed, value, least, reason)
+    return iterations, score_up - score_down, formed, value, least, reason
 
 
-@compiled
+# The rest is left to NumPy: compiled with the loop in it, it would be optimised again together with it.
 def _useful(g: Array, up: Array, down: Array) -> Array:
     """Positions that some pair can still use: those that can beat the extremes in one direction."""
-    best_up, best_down = _extremes(g, up, down)
-    keep = np.empty(g.size, np.int64)
-    count = 0
-    for t in range(g.size):
-        if g[t] + up[t] >= best_down or g[t] + down[t] <= best_up:
-            keep[count] = t
-            count += 1
-    return keep[:count]
+    rise, fall = g + up, g + down
+    return np.flatnonzero((rise >= fall.min()) | (fall <= rise.max()))
 
 
-@compiled
 def candidates(box: Box, beta: Array, g: Array) -> Array:
     """Samples that some pair can use at present: most of those whose rows a call of the loop will ask for."""
-    up = np.empty(g.size)
-    down = np.empty(g.size)
-    for t in range(g.size):
-        _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
+    up = np.where(beta >= box.upper, -HUGE, np.where(beta < 0.0, box.epsilon, -box.epsilon))
+    down = np.where(beta <= box.lower, HUGE, np.where(beta > 0.0, -box.epsilon, box.epsilon))
     return _useful(g, up, down)
 
 
-@compiled
 def _run_compact(
     kernel: Combination, keep: Array, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
-) -> Any:
+) -> Outcome:
     """The loop on the given samples alone, in compact arrays; the full gradient is brought up to date."""
     k = keep.size
     part = Part(keep, np.empty((k, k), kernel.combined.dtype), np.zeros(k, np.bool_))
     small = Box(box.diag[keep], box.lower[keep], box.upper[keep], box.epsilon)
     inner = Point(point.beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
-    out = _run(kernel, part, small, inner, tol, max_iter, progress)
-    for r in range(k):
-        change = inner.beta[r] - point.beta[keep[r]]
-        if change != 0.0:
-            row = kernel.combined[keep[r]]
-            for t in range(point.gradient.size):
-                point.gradient[t] -= change * np.float64(row[t])
-            point.beta[keep[r]] = inner.beta[r]
+    out = Outcome(*_run(kernel, part, small, inner, tol, max_iter, progress))
+    change = inner.beta - point.beta[keep]
+    moved = np.flatnonzero(change)
+    rows, combined = keep[moved], read_only(kernel.combined[None])
+    adjoint_rows(combined, _FIRST, _MINUS, rows, change[moved], point.gradient[None], False)
+    point.beta[keep] = inner.beta
     return out
 
 
-@compiled
 def smo(
     kernel: Combination, box: Box, beta: Array, g: Array, tol: float, max_iter: int, progress: Progress
-) -> Any:
+) -> Outcome:
     """Improve ``beta`` and its gradient ``g`` in place until the largest violation is at most ``tol``.
 
-    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``. Returns the
-    fields of an :class:`Outcome`, as a plain tuple: to make the class on the way out, numba calls Python,
-    which may raise there (Ctrl-C was pressed meanwhile), and numba would not notice.
+    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``.
     """
     n = g.size
     period = max(n, 500)
     point = Point(beta, g, np.empty(n), np.empty(n))
     whole = Part(np.arange(n), kernel.combined, kernel.valid)
-    iterations = 0
-    formed = 0
+    iterations = formed = 0
     least = HUGE
     while True:
         budget = min(period, max_iter - iterations)
-        out = _run(kernel, whole, box, point, tol, budget, progress)
+        out = Outcome(*_run(kernel, whole, box, point, tol, budget, progress))
         iterations += out.iterations
         formed += out.formed
         least = min(least, out.least_curvature)
@@ -396,4 +385,4 @@ def smo(
         progress = Progress(out.value, progress.value_stop)
         if out.reason != CONVERGED:
             break
-    return iterations, out.violation, formed, out.value, least, out.reason
+    return out._replace(iterations=iterations, formed=formed, least_curvature=least)

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import compile_first
 from ..._typing import Array
 from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, JointHinge, Loss, OneClass, SquaredError
+from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
 from . import second
 from .loop import WORKING_MARGIN, OuterLoop, SolveResult
@@ -77,7 +76,6 @@ def learn_weights(
     ([1.0, 0.0], True)
     """
     Ks = np.asarray(Ks)
-    compile_first(f"weights {Ks.dtype}", lambda: _solve_tiny(Ks.dtype))
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     # what overflows on the way is in the result, which says whether it is finite
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -335,13 +333,3 @@ def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
         objective=np.inf, upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, passes=0.0,
         status=Status.INSEPARABLE,
     )  # fmt: skip
-
-
-def _solve_tiny(dtype: Any) -> None:
-    """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
-    rng = np.random.default_rng(0)
-    n = 400
-    x = rng.normal(size=(2, n, 3))
-    y = np.where(x[0, :, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    Ks = np.ascontiguousarray((x @ x.transpose(0, 2, 1)).astype(dtype))
-    learn_weights(Ks, [Hinge(y, 1.0)], options=Options(tol=1e-4))

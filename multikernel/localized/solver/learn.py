@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..._numba import compile_first
 from ..._typing import Array
 from ...core.optim.loop import (
     ENDED_EARLY,
@@ -34,9 +33,8 @@ from ...core.optim.loop import (
     reason_to_stop,
 )
 from ...core.stack.sums import GatedStack, gated_contributions
-from ...core.svm.losses import Hinge
-from .gates import GATES, OPEN, START_SCALE, Gate, is_saturated
-from .machines import BinaryMachines, Machines, Solved
+from .gates import OPEN, START_SCALE, Gate, is_saturated
+from .machines import Machines, Solved
 
 OPTIMIZERS = ("gradient", "lbfgs")
 
@@ -178,8 +176,6 @@ def learn_gates(
     Every start has a child of ``rng``, so that more starts do not change the first ones; ``scale`` is half
     the width of the interval from which linear gates are drawn.
     """
-    dtype = objective.Ks.dtype
-    compile_first(f"gates {dtype}", lambda: _learn_tiny(dtype))
     starts = [
         objective.gate.draw(objective.sources.size, objective.X, child, scale) for child in rng.spawn(n_init)
     ]
@@ -221,16 +217,6 @@ def _numbered(options: DescentOptions, number: int) -> DescentOptions:
     if callback is None:
         return options
     return replace(options, callback=lambda entry: callback({"start": number, **entry}))
-
-
-def _learn_tiny(dtype: Any) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60) > 0, 1.0, -1.0)
-    Ks = np.ascontiguousarray((X @ X.T)[None].astype(dtype))
-    machines = BinaryMachines([Hinge(y, 1.0)])
-    objective = GatedObjective(Ks, np.zeros(2, np.intp), X, GATES["softmax"], machines)
-    descend(objective, objective.gate.draw(2, X, rng).ravel(), DescentOptions(max_iter=2))
 
 
 # ------------------------------------------------------------------ one descent

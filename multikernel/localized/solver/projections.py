@@ -29,15 +29,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._numba import compile_first
 from ..._typing import Array
-from ...core.svm.losses import Hinge
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 from ...kernels._rows import Pair, Rows, row_blocks
 from ...kernels.base import raise_to
-from .gates import GATES, OPEN, Gate, is_saturated
-from .learn import DescentOptions, LocalizedResult, descend, keep_best
-from .machines import BinaryMachines, Machines, Solved
+from .gates import OPEN, Gate, is_saturated
+from .learn import DescentOptions, LocalizedResult, keep_best
+from .machines import Machines, Solved
 
 PROJECTION_KERNELS = ("linear", "poly", "gaussian")
 NORMS = (None, "unit")
@@ -318,7 +316,6 @@ def learn_projections(
     ``n_starts`` are n_init descents, and the n_screen starts that are drawn and solved once for each of them.
     Every descent has a child of ``rng``, so that more of them do not change the first ones.
     """
-    compile_first("projections", _learn_tiny)
     n_init, n_screen = n_starts
     starts = [_screen(objective, groups, n_screen, child) for child in rng.spawn(n_init)]
     saturated = [_starts_saturated(objective, start) for start in starts]
@@ -352,10 +349,3 @@ def _draw_start(objective: ProjectionObjective, groups: Array, rng: np.random.Ge
 def _starts_saturated(objective: ProjectionObjective, start: Array) -> bool:
     _, V = objective.model.split(start, objective.X.shape[1])
     return V is not None and is_saturated(objective.model.gate.values(V, objective.gating_X))
-
-
-def _learn_tiny() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    machines = BinaryMachines([Hinge(np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), 1.0)])
-    model = ProjectionModel(LinearProjection(), GATES["softmax"], n_components=1)
-    descend(ProjectionObjective(model, X, X, machines), np.ones(2), DescentOptions(max_iter=1))

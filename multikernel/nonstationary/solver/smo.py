@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._numba import HUGE, compile_first, compiled, larger, smaller
+from ..._numba import HUGE, compiled, larger, smaller
 from .components import Setting, State, duals_of, rescore, setting_of, start_of
 from .mixtures import Array, Mixtures
 from .newton import certify
@@ -53,8 +53,6 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     >>> found.status.value, round(found.dual, 6), found.duals[0].ravel().round(6).tolist()
     ('optimal', 0.25, [0.25, 0.0])
     """
-    Ks = projection.mixtures.Ks
-    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks.dtype)))
     setting = setting_of(projection)
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)

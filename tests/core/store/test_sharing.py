@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from multikernel import _files
 from multikernel.core import store as store_module
 from multikernel.core.store import ResultStore, Work, run_works
 from tests.core.store.pieces import double
@@ -133,7 +134,7 @@ def test_without_locks_a_run_goes_on(tmp_path, monkeypatch, missing):
         raise OSError(37, "No locks available")
 
     if missing == "no module":
-        monkeypatch.setattr(store_module, "fcntl", None)
+        monkeypatch.setattr(_files, "fcntl", None)
     else:
         monkeypatch.setattr(fcntl, "lockf", refuse)
     works = [Work(f"w{x}", "f", double, {"x": x}) for x in range(4)]

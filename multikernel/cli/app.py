@@ -35,6 +35,7 @@ COMMANDS = {
     "kernel help?",
     "doctor": "Say what is wrong with data, views and kernels, and what to do about it.",
     "data": "List, show and check data sets.",
+    "warmup": "Compile what the usual fits need, so that no later fit waits for it.",
 }
 
 

@@ -31,7 +31,7 @@ def test_the_version():
 
 def test_help_names_the_commands():
     result = call("--help")
-    for command in ("fit", "predict", "report", "compare", "doctor", "data"):
+    for command in ("fit", "predict", "report", "compare", "doctor", "data", "warmup"):
         assert command in result.stdout
 
 

@@ -1,0 +1,52 @@
+"""``multikernel warmup``: what it fits, what it prints, and that later processes compile nothing."""
+
+import os
+import subprocess
+import sys
+
+from multikernel.cli import warmup
+from multikernel.registry import list_methods
+from tests.cli.running import call
+
+LATER = """
+import numpy as np
+from numba.core import event
+from multikernel import MKLClassifier
+
+class Refused(event.Listener):
+    def on_start(self, event):
+        raise AssertionError(event.data["dispatcher"])
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Refused())
+X = np.random.default_rng(1).normal(size=(330, 5))
+MKLClassifier().fit(X, X[:, 0] > 0.2 * X[:, 1])
+"""
+
+
+def test_each_fit_is_listed_with_its_seconds(monkeypatch):
+    fitted = []
+    monkeypatch.setattr(warmup, "fits", lambda all: {name: lambda n=name: fitted.append(n) for name in "ab"})
+    lines = call("warmup").stdout.splitlines()
+    assert fitted == ["a", "b"]
+    assert [line.split() for line in lines] == [
+        ["0.0", "s", "a"],
+        ["0.0", "s", "b"],
+        ["0.0", "s", "in", "all"],
+    ]
+
+
+def test_all_has_every_estimator_of_the_registry():
+    names = " ".join(warmup.fits(everything=True))
+    for method in list_methods():
+        if method.learner is None and method.name not in ("mkl", "multiclass", "ridge"):
+            assert all(f"{method.name}, {task}" in names for task in method.tasks)
+    assert len(warmup.fits()) < len(warmup.fits(everything=True))
+
+
+def test_after_the_usual_fits_a_process_compiles_nothing():
+    """The cache of the test run is the one that is filled."""
+    for fit in warmup.fits().values():
+        fit()
+    subprocess.run([sys.executable, "-c", LATER], check=True, env=os.environ)

@@ -357,7 +357,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             group = [views[position] for position in members]
             apart = in_memory and isinstance(slots, np.ndarray) and pair.present is None
             with pair.naming_rows():
-                grams = begin_grams(group, pair, [slots[p] for p in members] if apart else None)
+                places = [slots[position] for position in members] if apart else None
+                grams = begin_grams(group, pair, slots[0].dtype, places)
                 for position, view, gram in zip(members, group, grams, strict=True):
                     result = self._fit_present(
                         view, pair, slots[position], gram, full, view.name in automatic

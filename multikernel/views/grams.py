@@ -88,25 +88,31 @@ def _present(taken: Any, label: str) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Gram:
-    """A kernel with numbers for parameters; `is_written`: its Gram is in its place, after these steps."""
+    """A kernel with numbers for parameters; whether its Gram is in its place.
+
+    `chain`: the steps of the view, fitted without the Gram, which it has then gone through; None for others.
+    """
 
     kernel: Kernel
     is_written: bool = False
-    chain: Chain | None = None  # the steps of the view that the Gram has gone through; None for none
+    chain: Chain | None = None
 
 
-def begin_grams(views: Sequence[View], pair: TrainPair, slots: Sequence[np.ndarray] | None) -> list[Gram]:
+def begin_grams(
+    views: Sequence[View], pair: TrainPair, dtype: Any, slots: Sequence[np.ndarray] | None
+) -> list[Gram]:
     """Fit the kernels of a group of views, and write the Grams that can be written together into `slots`.
 
-    Without slots, which must be different arrays, all are left to `finish_gram`.
+    Without slots, which must be different arrays of the `dtype`, all are left to `finish_gram`.
     """
     grams: list[Gram] = []
     targets: list[Target] = []
     for place, view in enumerate(views):
         with _naming(view, pair):
             kernel = view.kernel.fit(pair.left)
-            joined = slots is not None and len(views) > 1 and joins(kernel, pair.left, slots[place].dtype)
-            chain = _unit_diagonal(view, kernel, pair.left) if joined else None
+            can_join = joins(kernel, pair.left, dtype)
+            chain = _unit_diagonal(view, kernel, pair.left) if can_join else None
+        joined = can_join and slots is not None and len(views) > 1
         grams.append(Gram(kernel, joined, chain))
         if joined and slots is not None:
             targets.append(Target(kernel, slots[place], None if chain is None else _roots(chain)))
@@ -137,12 +143,15 @@ def _roots(chain: Chain) -> np.ndarray | None:
 
 def finish_gram(view: View, pair: TrainPair, slot: np.ndarray, gram: Gram) -> Chain:
     """Write the Gram into `slot` unless it is there, and take it through the steps of the view."""
-    if gram.chain is not None:
+    if gram.is_written and gram.chain is not None:
         return gram.chain
     with _naming(view, pair):
         if not gram.is_written:
             gram.kernel.evaluate(pair, slot)
-        return Chain(view.steps).fit_train(slot, overwrite=True)[0]
+        if gram.chain is None:
+            return Chain(view.steps).fit_train(slot, overwrite=True)[0]
+        gram.chain.train(slot, overwrite=True)
+    return gram.chain
 
 
 def is_sound(view: View, gram: Gram, K: np.ndarray) -> bool:

@@ -27,7 +27,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
-from ..kernels._rows import Rows
+from ..kernels._rows import Rows, row_blocks
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
 from .stack.sums import stack_diagonals
@@ -64,10 +64,15 @@ def is_near_identity(K: Array) -> bool:
     if columns.size < 3:
         return False
     places = _evenly(columns.size, _MORE)
-    similarity = np.abs(np.asarray(K[np.ix_(columns[places], columns)], float))
-    similarity /= roots
-    similarity[np.arange(places.size), places] = 0.0
-    return float(np.median(similarity.max(axis=1) / roots[places])) < LONELY
+    nearest = np.empty(places.size)
+    for block in row_blocks(places.size, columns.size):
+        rows = columns[places[block]]
+        similarity = np.asarray(K[rows] if columns.size == len(K) else K[np.ix_(rows, columns)], float)
+        np.abs(similarity, out=similarity)
+        similarity /= roots
+        similarity[np.arange(rows.size), places[block]] = 0.0
+        nearest[block] = similarity.max(axis=1)
+    return float(np.median(nearest / roots[places])) < LONELY
 
 
 def _suspects(Ks: Array, roots: Array) -> Array:

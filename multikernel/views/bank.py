@@ -26,6 +26,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.together import Joined, OnDemand
 from multikernel.rows.tables import count_rows, take_rows
 from multikernel.views.columns import (
     Scaling,
@@ -40,7 +41,10 @@ from multikernel.views.grams import (
     TrainPair,
     begin_grams,
     finish_gram,
+    fit_kernel,
+    fits_without_gram,
     is_sound,
+    needs_no_gram,
     pairs_by_columns,
 )
 from multikernel.views.memory import (
@@ -301,6 +305,32 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                 Ks[target] = Ks[position]
         return Ks[: self.n_kernels_]
 
+    def fit_on_demand(self, X: Any) -> np.ndarray | OnDemand:
+        """Fit, and return the training stack, its kernels not yet written where no view needs them to fit."""
+        table = as_table(X)
+        n, dtype = count_rows(table), check_float_dtype(self.dtype)
+        if self._place == "memmap" or self.psd != "error" or self.allow_absent or n < 2:
+            return self.fit_stack(X)
+        views = place_views(as_views(self), table)
+        if not all(fits_without_gram(view) for view in views):
+            return self.fit_stack(X)
+        refuse_approximations(views)
+        self.memory_ = self.memory_estimate(n, n_kernels=len(views))
+        require_fits(self.memory_)
+        fitted: dict[int, FittedView] = {}
+        joined: dict[int, Joined] = {}
+        for members, pair in pairs_by_columns(views, table, keep=False, allow_absent=False):
+            for position in members:
+                gram = fit_kernel(views[position], pair, dtype)
+                if gram.joined is None or gram.chain is None or not needs_no_gram(gram, pair.left):
+                    return self.fit_stack(X)
+                joined[position] = gram.joined
+                known = (gram.kernel, pair.selection, gram.chain, pair.left, pair.scaling)
+                fitted[position] = FittedView(views[position].name, *known)
+        self._keep_views(fitted, table)
+        memory = allocate_stack((len(views), n, n), dtype, "dense")
+        return OnDemand(memory, [view.rows for view in self.views_], [joined[p] for p in sorted(joined)])
+
     def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
         """What `fit_stack` on n rows will occupy, and what is available."""
         n = check_positive_integer("n", n)
@@ -366,15 +396,19 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                     if result is not None:
                         fitted[position] = result
         require_varying(fitted)
+        self._keep_views(fitted, table)
+        return sorted(fitted)
+
+    def _keep_views(self, fitted: dict[int, FittedView], table: Any) -> None:
+        """Keep the fitted views, by their positions, and what they say of the bank."""
         self.views_ = [fitted[position] for position in sorted(fitted)]
         self.view_names_ = [view.name for view in self.views_]
         self.n_kernels_ = len(self.views_)
-        self.n_train_ = self._width = n
+        self.n_train_ = self._width = count_rows(table)
         self.active_ = tuple(range(self.n_kernels_))
         width = n_columns(table)
         if width is not None:
             self.n_features_in_ = width
-        return sorted(fitted)
 
     def _fit_present(
         self, view: View, pair: TrainPair, slot: np.ndarray, gram: Gram, full: bool, automatic: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from multikernel._validation import naming, naming_rows
 from multikernel.kernels import Chain, Kernel, UnitDiagonal, UnitTrace, UnitVariance
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels.together import Target, joins, write_together
+from multikernel.kernels.together import Joined, joins, write_together
 from multikernel.kernels.transforms import inverse_roots
 from multikernel.rows.tables import take_rows
 from multikernel.views.columns import Scaling, Selection, resolve_columns, rows_that_have
@@ -90,12 +90,14 @@ def _present(taken: Any, label: str) -> np.ndarray | None:
 class Gram:
     """A kernel with numbers for parameters; whether its Gram is in its place.
 
-    `chain`: the steps of the view, fitted without the Gram, which it has then gone through; None for others.
+    `joined`: the same as it is written with others, after the steps `chain`, where that can be. `chain`: the
+    steps of the view, fitted without the Gram; None where they need it.
     """
 
     kernel: Kernel
-    is_written: bool = False
+    joined: Joined | None = None
     chain: Chain | None = None
+    is_written: bool = False
 
 
 def begin_grams(
@@ -105,20 +107,23 @@ def begin_grams(
 
     Without slots, which must be different arrays of the `dtype`, all are left to `finish_gram`.
     """
-    grams: list[Gram] = []
-    targets: list[Target] = []
-    for place, view in enumerate(views):
-        with _naming(view, pair):
-            kernel = view.kernel.fit(pair.left)
-            can_join = joins(kernel, pair.left, dtype)
-            chain = _unit_diagonal(view, kernel, pair.left) if can_join else None
-        joined = can_join and slots is not None and len(views) > 1
-        grams.append(Gram(kernel, joined, chain))
-        if joined and slots is not None:
-            targets.append(Target(kernel, slots[place], None if chain is None else _roots(chain)))
-    if targets:
-        write_together(pair.left, targets)
-    return grams
+    grams = [fit_kernel(view, pair, dtype) for view in views]
+    joined = [place for place, gram in enumerate(grams) if gram.joined is not None]
+    if slots is None or len(views) == 1 or not joined:
+        return grams
+    kernels = [gram.joined for gram in grams if gram.joined is not None]
+    write_together(pair.left, kernels, [slots[place] for place in joined])
+    return [gram if gram.joined is None else replace(gram, is_written=True) for gram in grams]
+
+
+def fit_kernel(view: View, pair: TrainPair, dtype: Any) -> Gram:
+    """Fit the kernel of a view; its steps too, where its Gram can be written with those of others."""
+    with _naming(view, pair):
+        kernel = view.kernel.fit(pair.left)
+        if not joins(kernel, pair.left, dtype):
+            return Gram(kernel)
+        chain = _unit_diagonal(view, kernel, pair.left)
+    return Gram(kernel, Joined(kernel, None if chain is None else _roots(chain)), chain)
 
 
 def _naming(view: View, pair: TrainPair) -> AbstractContextManager[None]:
@@ -127,15 +132,24 @@ def _naming(view: View, pair: TrainPair) -> AbstractContextManager[None]:
     return naming(f"view {view.name!r}")
 
 
+def fits_without_gram(view: View) -> bool:
+    """Whether the steps of a view are a unit diagonal at most, which no Gram is needed for."""
+    return all(type(step) is UnitDiagonal for step in view.steps) and len(view.steps) <= 1
+
+
 def _unit_diagonal(view: View, kernel: Kernel, rows: Rows) -> Chain | None:
-    """The steps of a view where they are a unit diagonal and nothing else, fitted; None for other steps."""
-    if [type(step) for step in view.steps] != [UnitDiagonal]:
+    """The steps of a view where they are a unit diagonal at most, fitted; None for other steps."""
+    if not fits_without_gram(view):
         return None
+    if not view.steps:
+        return Chain()
     return Chain((UnitDiagonal(inverse_roots(kernel.evaluate_diagonal(rows))),))
 
 
 def _roots(chain: Chain) -> np.ndarray | None:
     """What entries are multiplied with on either side; None where it is 1, as of Gaussians."""
+    if not chain.transforms:
+        return None
     (step,) = chain.transforms
     assert isinstance(step, UnitDiagonal) and step.inverse_roots is not None
     return None if np.all(step.inverse_roots == 1.0) else step.inverse_roots
@@ -162,6 +176,18 @@ def is_sound(view: View, gram: Gram, K: np.ndarray) -> bool:
     scales = (UnitDiagonal, UnitTrace, UnitVariance)
     if not gram.is_written or any(type(step) not in scales for step in view.steps):
         return False
-    diagonal = K.diagonal()
-    varies = len(K) == 1 or float(np.ptp(K[0]) + np.ptp(diagonal)) > _FLAT * float(diagonal.max())
-    return bool(np.isfinite(diagonal).all() and diagonal.min() >= 0.0 and diagonal.max() > 0.0 and varies)
+    return _varies(K[0], K.diagonal())
+
+
+def _varies(row: np.ndarray, diagonal: np.ndarray) -> bool:
+    """Whether a kernel with this row and diagonal is clearly not constant."""
+    if not (np.isfinite(diagonal).all() and diagonal.min() >= 0.0 and diagonal.max() > 0.0):
+        return False
+    return row.size == 1 or float(np.ptp(row) + np.ptp(diagonal)) > _FLAT * float(diagonal.max())
+
+
+def needs_no_gram(gram: Gram, rows: Rows) -> bool:
+    """Whether all that a fit wants to know of a Gram is known before it is written, and it is sound."""
+    if gram.joined is None or gram.chain is None or len(rows) < 2:
+        return False
+    return _varies(gram.joined.some_rows(rows, np.zeros(1, np.intp))[0], gram.joined.diagonal(rows))

@@ -68,6 +68,7 @@ class Plan:
     multiclass: tuple[Size, ...]
     multiclass_alone: int
     multiclass_weights: Size
+    from_features: tuple[int, ...]
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -113,6 +114,7 @@ FULL = Plan(
     multiclass=((500, 3), (250, 5), (111, 10)),
     multiclass_alone=2000,
     multiclass_weights=(100, 4),
+    from_features=(500, 2000, 5000),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -148,6 +150,7 @@ QUICK = Plan(
     multiclass=((60, 3), (40, 5)),
     multiclass_alone=300,
     multiclass_weights=(40, 3),
+    from_features=(500,),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

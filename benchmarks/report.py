@@ -18,6 +18,7 @@ from benchmarks.sections import (
     first_call,
     floor,
     free_sign,
+    from_features,
     growth,
     learners,
     localized,
@@ -49,6 +50,7 @@ class Section(Protocol):
 
 SECTIONS: dict[str, Any] = {
     "floor": floor,
+    "from_features": from_features,
     "passes": passes,
     "growth": growth,
     "smo": machine,
@@ -114,7 +116,7 @@ def _runs_note(store: Store) -> str:
     if n_runs > 1 and any("code" in record for record in store.records.values()):
         note += (
             " Kernel matrices, discriminants, mixtures, gates, joint machines and weight learners were "
-            "measured apart, and name the commit."
+            "learners were measured apart, and name the commit."
         )
     return note
 

@@ -7,12 +7,16 @@ from functools import partial
 import numpy as np
 import pytest
 
+from benchmarks.children.from_features import first_fits
 from benchmarks.children.mixtures import fit
+from benchmarks.datasets.features import feature_table
 from benchmarks.measuring import one_cholesky
 from benchmarks.plan import QUICK
-from benchmarks.sections import discriminant, free_sign, localized, multiclass, nonstationary
+from benchmarks.sections import discriminant, free_sign, from_features, localized, multiclass, nonstationary
 from benchmarks.sections.kernel_matrix import equality_figure, speed_figure
+from benchmarks.solvers.features import STAGES, StageClock, fit_features, stage_times
 from benchmarks.store import Store
+from multikernel import MKLClassifier
 
 TINY = dataclasses.replace(
     QUICK,
@@ -25,6 +29,7 @@ TINY = dataclasses.replace(
     multiclass=((20, 3),),
     multiclass_alone=40,
     multiclass_weights=(20, 3),
+    from_features=(60,),
     nonstationary=20,
     nonstationary_growth=(16, 20),
     nonstationary_fits=(30,),
@@ -283,6 +288,25 @@ def mixture_fit(store, which, n, cpu, peak, status="optimal"):
     return nonstationary.fit_figures(store, planned(nonstationary_fits=(n,)))[which]
 
 
+def feature_figure(store, which, n, repeated=4.0, first=10.0):
+    """Of five tables, two with times far off: a median does not care."""
+    stages = dict.fromkeys(STAGES, 0.1)
+    records = [
+        {
+            "svc": [1.0, 1.0, 9.0],
+            "ours": [repeated * off, repeated * off, 0.0],
+            "stages": stages,
+            "first": {
+                "loaded": {"svc": 2.0, "ours": 2.0 * first * off},
+                "cold": {"svc": 2.0, "ours": 100.0},
+            },
+        }
+        for off in (1.0, 1.0, 1.0, 0.1, 50.0)
+    ]
+    put(store, [from_features._key(n, seed) for seed in from_features.SEEDS], records)
+    return from_features.figures(store, planned(from_features=(n,)))[which]
+
+
 # figure, arguments, whether the requirement is met (None: not of the required size), and what it says
 FIGURES = [
     (matrix_speed, (200, 10.1), True, ["101 (ionosphere, n=200, m=5", "checks 50.5"]),
@@ -384,6 +408,13 @@ FIGURES = [
     (mixture_fit, (0, 2000, 10.0, 2**30, "max_iter"), False, []),
     (mixture_fit, (0, 500, 301.0, 2**32), None, []),
     (mixture_fit, (1, 500, 301.0, 2**32), None, []),
+    # repeated fits (0) and the first one of a process (1)
+    (feature_figure, (0, 500, 3.99), True, ["3.99"]),
+    (feature_figure, (0, 5000, 4.01), False, ["4.01"]),
+    (feature_figure, (0, 60, 4.01), None, []),
+    (feature_figure, (1, 2000, 4.0, 9.99), True, ["9.99"]),
+    (feature_figure, (1, 500, 4.0, 10.1), False, ["10.1"]),
+    (feature_figure, (1, 5000, 4.0, 10.1), None, ["10.1"]),
 ]
 
 
@@ -392,6 +423,54 @@ def test_a_figure_says_whether_its_requirement_is_met(figure, given, reached, te
     found = figure(store, *given)
     assert found.reached is reached, found.measured
     assert all(text in found.measured for text in texts), found.measured
+
+
+# ---------------------------------------------------------------------- fits from features
+def test_fits_from_features_are_measured_and_reported(store, monkeypatch):
+    def child(module, n, seed, how):
+        assert module == "from_features"
+        return first_fits(int(n), int(seed), loaded=how == "loaded"), []
+
+    monkeypatch.setattr(from_features, "run_child", child)
+    from_features.measure(store, TINY)
+    assert len(store.records) == 5
+    record = store.get(from_features._key(60, 0))
+    assert len(record["ours"]) == len(record["svc"]) == TINY.repeats
+    assert set(record["first"]["cold"]) == {"svc", "ours"}
+    figures = from_features.figures(store, TINY)
+    assert [figure.reached for figure in figures] == [None, None]
+    times, stages = from_features.tables(store, TINY)
+    assert [len(table.rows) for table in (times, stages)] == [1, 1]
+    assert all(len(row) == len(table.header) for table in (times, stages) for row in table.rows)
+    empty = planned(from_features=(61,))
+    assert {figure.outcome for figure in from_features.figures(store, empty)} == {"–"}
+
+
+def test_the_seven_kernels_are_named():
+    model = fit_features(*feature_table(60, 0))
+    assert model.view_names_ == [
+        "linear",
+        "quadratic",
+        *(f"gaussian-{w}" for w in ("0.25", "0.5", "1", "2", "4")),
+    ]
+    X, y = feature_table(60, 0)
+    np.testing.assert_allclose(
+        model.decision_function(X), MKLClassifier("auto").fit(X, y).decision_function(X)
+    )
+
+
+def test_every_stage_of_a_fit_takes_time():
+    times = stage_times(*feature_table(300, 0))
+    assert tuple(times) == STAGES and all(spent > 0.0 for spent in times.values())
+
+
+def test_time_is_counted_in_one_stage_alone(monkeypatch):
+    now = iter([0.0, 1.0, 3.0, 6.0, 10.0])
+    monkeypatch.setattr("benchmarks.solvers.features.time.process_time", lambda: next(now))
+    clock = StageClock()
+    clock.start()
+    clock.within("kernels", clock.within("distances", lambda: None))()
+    assert clock.times == {"checks": 1.0, "distances": 3.0, "kernels": 2.0 + 4.0, "solve": 0.0, "store": 0.0}
 
 
 # ---------------------------------------------------------------------- the store, and what is timed beside

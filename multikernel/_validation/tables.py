@@ -339,9 +339,13 @@ def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -
 
 def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes of a 1-D array of labels, and the place of each label among them."""
-    missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
-    if missing:
-        first = missing[0]
+    missing: Any = []
+    if labels.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(labels))
+    elif labels.dtype.kind not in "biuUS":  # numbers and text are never missing there
+        missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
+    if len(missing):
+        first = int(missing[0])
         raise RowError("y must not hold missing labels; entry", first, f" is {labels[first]}. {if_missing}")
     try:
         classes, codes = np.unique(labels, return_inverse=True)

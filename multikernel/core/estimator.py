@@ -34,6 +34,7 @@ from .._validation import (
     warn_caller,
     within_floats,
 )
+from ..kernels.together import OnDemand
 from ..rows import count_rows
 from ..views import CompletedBank, KernelBank, MissingViewsWarning, View, make_bank
 from ..views.layout import align, layout_of
@@ -330,18 +331,21 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         targets = targets.reshape(weights.size, -1)
         return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
 
-    def _fit_stack(self, X: Any, samples: Samples) -> Array:
-        """Fit the bank; the training stack (n_kernels, n, n) of the samples."""
+    def _fit_stack(self, X: Any, samples: Samples, *, on_demand: bool = False) -> Any:
+        """Fit the bank; the training stack (n_kernels, n, n) of the samples, if asked one on demand."""
         if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
             bank = self._bank
             is_completed = isinstance(bank, CompletedBank)
             Ks = bank.fit_stack(X, samples.rows) if is_completed else on_rows(bank.fit_stack(X), samples.rows)
         else:
+            on_demand = on_demand and type(self._bank) is KernelBank
+            fit_stack = self._bank.fit_on_demand if on_demand else self._bank.fit_stack
             try:
-                Ks = np.asarray(self._bank.fit_stack(samples.take(X)))
+                Ks = fit_stack(samples.take(X))
             except ValueError:
                 self._bank.fit_stack(X)  # the error speaks of the rows as the caller numbers them
                 raise
+            Ks = Ks if isinstance(Ks, OnDemand) else np.asarray(Ks)
         self.view_names_ = list(self._bank.view_names_)
         return Ks
 
@@ -559,15 +563,18 @@ class BaseMKL(KernelEstimator):
             return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
         return self._storage._place
 
-    def _fit_kernels(self, X: Any, samples: Samples) -> Array:
-        """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
+    def _fit_kernels(self, X: Any, samples: Samples, *, on_demand: bool = False) -> Any:
+        """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction.
+
+        With `on_demand` it may be one that writes its kernels when they are asked for.
+        """
         self._check_numerics()
         check_norm(self.norm)
         self._check_storage()
         self.missing_ = self._choose_missing(X)
         place = self._place_of_stack
         self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=FILL_OF[self.missing_])
-        Ks = self._fit_stack(X, samples)
+        Ks = self._fit_stack(X, samples, on_demand=on_demand)
         self.gram_, self.memory_ = place, self._bank.memory_
         filling: Any = getattr(self._bank, "filling_", None)
         if not getattr(filling, "converged", True):

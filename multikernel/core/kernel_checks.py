@@ -27,7 +27,8 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
-from ..kernels._rows import Rows
+from ..kernels._rows import Rows, row_blocks
+from ..kernels.together import OnDemand
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
 from .stack.sums import stack_diagonals
@@ -64,17 +65,23 @@ def is_near_identity(K: Array) -> bool:
     if columns.size < 3:
         return False
     places = _evenly(columns.size, _MORE)
-    similarity = np.abs(np.asarray(K[np.ix_(columns[places], columns)], float))
-    similarity /= roots
-    similarity[np.arange(places.size), places] = 0.0
-    return float(np.median(similarity.max(axis=1) / roots[places])) < LONELY
+    nearest = np.empty(places.size)
+    for block in row_blocks(places.size, columns.size):
+        rows = columns[places[block]]
+        similarity = np.asarray(K[rows] if columns.size == len(K) else K[np.ix_(rows, columns)], float)
+        np.abs(similarity, out=similarity)
+        similarity /= roots
+        similarity[np.arange(rows.size), places[block]] = 0.0
+        nearest[block] = similarity.max(axis=1)
+    return float(np.median(nearest / roots[places])) < LONELY
 
 
-def _suspects(Ks: Array, roots: Array) -> Array:
+def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:
     """Kernels of which a few rows, beside those that lack the view, hold little similarity."""
     rows = _evenly(Ks.shape[1], _FEW)
+    few = Ks.some_rows(rows) if isinstance(Ks, OnDemand) else Ks[:, rows]
     with np.errstate(divide="ignore", invalid="ignore"):
-        similarity = np.abs(Ks[:, rows]) / roots[:, None]
+        similarity = np.abs(few) / roots[:, None]
     similarity[:, np.arange(rows.size), rows] = 0.0
     nearest = np.fmax.reduce(similarity, axis=2) / np.maximum(roots[:, rows], 1e-300)
     return np.flatnonzero(~(np.median(nearest, axis=1) >= 2.0 * LONELY))
@@ -137,14 +144,19 @@ def scale_gap(names: Sequence[str], sizes: Sequence[float] | Array) -> ScaleGap 
 
 # ---------------------------------------------------------------------- what a fit says
 def tell_of_kernels(
-    Ks: Array, bank: Any, *, costs: Array | None = None, automatic: bool = False, scaled: bool = False
+    Ks: Array | OnDemand,
+    bank: Any,
+    *,
+    costs: Array | None = None,
+    automatic: bool = False,
+    scaled: bool = False,
 ) -> None:
     """Warn of near-identity kernels, and of scales far apart.
 
     Parameters
     ----------
     Ks : array (n_kernels, n, n)
-        As the solver gets them.
+        As the solver gets them, perhaps on demand.
     bank : bank that made them
     costs : array (n_kernels,), optional
         Costs d_m, by which the solver divides: K_m / d_m².

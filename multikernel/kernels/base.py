@@ -110,6 +110,10 @@ class Kernel(ABC):
     def _resolve(self, rows: Rows) -> Kernel:
         return self
 
+    def _reads_products(self, rows: Rows) -> bool:
+        """Whether the Gram of training rows is a function of their products, as `together` writes it."""
+        return False
+
     @abstractmethod
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         """Write the Gram matrix into `out`, symmetric bit by bit when ``pair.symmetric``."""

@@ -132,6 +132,9 @@ class Gaussian(Kernel):
         if pair.symmetric:
             np.fill_diagonal(out, 1.0)
 
+    def _reads_products(self, rows: Rows) -> bool:
+        return type(self)._fill is Gaussian._fill and Pair(rows, rows).expansion(self._coefficient) is False
+
     def _fill_by_expansion(self, pair: Pair, out: np.ndarray, gamma: float, centred: bool) -> None:
         left, right = (gamma * norms for norms in pair.norms(centred))
         buffers = TileBuffers(2)

@@ -31,6 +31,9 @@ class _DotKernel(Kernel):
     def _map(self, products: np.ndarray) -> None:
         """Apply f in place."""
 
+    def _reads_products(self, rows: Rows) -> bool:
+        return type(self)._fill is _DotKernel._fill
+
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         buffers = TileBuffers(1)
         half = pair.symmetric and not pair.keep  # what is kept is copied faster than mirrored

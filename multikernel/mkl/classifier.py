@@ -333,7 +333,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
             check_weight_range(weights)
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
-        Ks = self._fit_kernels(X, samples)
+        Ks = self._fit_kernels(X, samples, on_demand=True)
         self._votes = self.multiclass == "ovo"
         return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
 

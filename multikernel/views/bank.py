@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
@@ -27,15 +26,26 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.together import Joined, OnDemand
 from multikernel.rows.tables import count_rows, take_rows
 from multikernel.views.columns import (
     Scaling,
     Selection,
     among,
     check_positions,
-    resolve_columns,
     rows_that_have,
     spread_into,
+)
+from multikernel.views.grams import (
+    Gram,
+    TrainPair,
+    begin_grams,
+    finish_gram,
+    fit_kernel,
+    fits_without_gram,
+    is_sound,
+    needs_no_gram,
+    pairs_by_columns,
 )
 from multikernel.views.memory import (
     GRAM_ROUTES,
@@ -295,6 +305,32 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                 Ks[target] = Ks[position]
         return Ks[: self.n_kernels_]
 
+    def fit_on_demand(self, X: Any) -> np.ndarray | OnDemand:
+        """Fit, and return the training stack, its kernels not yet written where no view needs them to fit."""
+        table = as_table(X)
+        n, dtype = count_rows(table), check_float_dtype(self.dtype)
+        if self._place == "memmap" or self.psd != "error" or self.allow_absent or n < 2:
+            return self.fit_stack(X)
+        views = place_views(as_views(self), table)
+        if not all(fits_without_gram(view) for view in views):
+            return self.fit_stack(X)
+        refuse_approximations(views)
+        self.memory_ = self.memory_estimate(n, n_kernels=len(views))
+        require_fits(self.memory_)
+        fitted: dict[int, FittedView] = {}
+        joined: dict[int, Joined] = {}
+        for members, pair in pairs_by_columns(views, table, keep=False, allow_absent=False):
+            for position in members:
+                gram = fit_kernel(views[position], pair, dtype)
+                if gram.joined is None or gram.chain is None or not needs_no_gram(gram, pair.left):
+                    return self.fit_stack(X)
+                joined[position] = gram.joined
+                known = (gram.kernel, pair.selection, gram.chain, pair.left, pair.scaling)
+                fitted[position] = FittedView(views[position].name, *known)
+        self._keep_views(fitted, table)
+        memory = allocate_stack((len(views), n, n), dtype, "dense")
+        return OnDemand(memory, [view.rows for view in self.views_], [joined[p] for p in sorted(joined)])
+
     def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
         """What `fit_stack` on n rows will occupy, and what is available."""
         n = check_positive_integer("n", n)
@@ -346,54 +382,60 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         full = can_check_fully(n, len(views)) or self.psd != "error"
         automatic = automatic_names(self.kernels, views)
         fitted: dict[int, FittedView] = {}
-        for position, view, pair in pairs_by_columns(
-            views, table, keep=self._place != "memmap", allow_absent=self.allow_absent
-        ):
+        in_memory = self._place != "memmap"
+        for members, pair in pairs_by_columns(views, table, keep=in_memory, allow_absent=self.allow_absent):
+            group = [views[position] for position in members]
+            apart = in_memory and isinstance(slots, np.ndarray) and pair.present is None
             with pair.naming_rows():
-                result = self._fit_present(view, pair, slots[position], full, view.name in automatic)
-            if result is not None:
-                fitted[position] = result
+                places = [slots[position] for position in members] if apart else None
+                grams = begin_grams(group, pair, slots[0].dtype, places)
+                for position, view, gram in zip(members, group, grams, strict=True):
+                    result = self._fit_present(
+                        view, pair, slots[position], gram, full, view.name in automatic
+                    )
+                    if result is not None:
+                        fitted[position] = result
         require_varying(fitted)
+        self._keep_views(fitted, table)
+        return sorted(fitted)
+
+    def _keep_views(self, fitted: dict[int, FittedView], table: Any) -> None:
+        """Keep the fitted views, by their positions, and what they say of the bank."""
         self.views_ = [fitted[position] for position in sorted(fitted)]
         self.view_names_ = [view.name for view in self.views_]
         self.n_kernels_ = len(self.views_)
-        self.n_train_ = self._width = n
+        self.n_train_ = self._width = count_rows(table)
         self.active_ = tuple(range(self.n_kernels_))
         width = n_columns(table)
         if width is not None:
             self.n_features_in_ = width
-        return sorted(fitted)
 
     def _fit_present(
-        self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool
+        self, view: View, pair: TrainPair, slot: np.ndarray, gram: Gram, full: bool, automatic: bool
     ) -> FittedView | None:
         """Fit one view on the rows that have it; elsewhere its Gram is 0."""
         if pair.present is None:
-            return self._fit_view(view, pair, slot, full, automatic)
+            return self._fit_view(view, pair, slot, gram, full, automatic)
         K = np.empty(pair.shape, dtype=slot.dtype)
-        fitted = self._fit_view(view, pair, K, full, automatic)
+        fitted = self._fit_view(view, pair, K, gram, full, automatic)
         spread_into(slot, K, pair.present, pair.present)
         return None if fitted is None else replace(fitted, present=pair.present)
 
     def _fit_view(
-        self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool
+        self, view: View, pair: TrainPair, slot: np.ndarray, gram: Gram, full: bool, automatic: bool
     ) -> FittedView | None:
         """Fit one view and write its Gram into `slot`; None where an automatic kernel is degenerate."""
-        rows = pair.left
-        rows.label = f"view {view.name!r}" + (" (standardised)" if pair.scaling is not None else "")
         label = f"kernel {view.name!r}"
-        with naming(f"view {view.name!r}"):
-            kernel = view.kernel.fit(rows)
-            kernel.evaluate(pair, slot)
-            chain, _ = Chain(view.steps).fit_train(slot, overwrite=True)
-        facts = check_gram(slot, label)
-        if facts.degenerate:
-            if automatic:
-                return None
-            raise_degenerate(label, facts.degenerate, _training_rows(len(rows)))
-        if needs_repair(slot, facts, label, psd=self.psd, full=full):
-            chain = Chain((*chain.transforms, repair(slot, self.psd, label)))
-        return FittedView(view.name, kernel, pair.selection, chain, rows, pair.scaling)
+        chain = finish_gram(view, pair, slot, gram)
+        if self.psd != "error" or not is_sound(view, gram, slot):
+            facts = check_gram(slot, label)
+            if facts.degenerate:
+                if automatic:
+                    return None
+                raise_degenerate(label, facts.degenerate, _training_rows(len(pair.left)))
+            if needs_repair(slot, facts, label, psd=self.psd, full=full):
+                chain = Chain((*chain.transforms, repair(slot, self.psd, label)))
+        return FittedView(view.name, gram.kernel, pair.selection, chain, pair.left, pair.scaling)
 
     # --- predict ---------------------------------------------------------------------------------
 
@@ -516,75 +558,9 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         return hasattr(self, "views_")
 
 
-# --- training rows against themselves, view by view -----------------------------------------------
-
-
-class TrainPair(Pair):
-    """Training rows against themselves, with the columns they were taken from and how these were scaled.
-
-    `present`: positions of the rows in the training table; None where they are all rows of it.
-    """
-
-    def __init__(
-        self,
-        rows: Rows,
-        selection: Selection,
-        scaling: Scaling | None,
-        present: np.ndarray | None,
-        keep: bool,
-    ) -> None:
-        super().__init__(rows, rows, keep)
-        self.selection = selection
-        self.scaling = scaling
-        self.present = present
-
-    def naming_rows(self) -> AbstractContextManager[None]:
-        """Let an error raised inside speak of the rows of the training table."""
-        return naming_rows(self.present)
-
-
-def pairs_by_columns(
-    views: list[View], table: Any, *, keep: bool, allow_absent: bool
-) -> Iterator[tuple[int, View, TrainPair]]:
-    """Views in groups with equal columns and scaling: a group shares its rows, and products if `keep`.
-
-    With `allow_absent`, of a table whose rows lack views in part, each group has the rows that have it.
-    """
-    groups: dict[tuple[Selection, bool], list[int]] = {}
-    for position, view in enumerate(views):
-        selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
-        groups.setdefault((selection, view.standardized), []).append(position)
-    for (selection, standardize), members in groups.items():
-        label = f"view {views[members[0]].name!r}"
-        taken = selection.take(table, label)
-        present = _present(taken, label) if allow_absent else None
-        if present is not None:
-            taken = take_rows(taken, present)
-        rows = Rows(taken, label, one_column=selection.scalar)
-        scaling = None
-        if standardize:
-            with naming_rows(present):
-                scaling = Scaling.fit(rows.values)
-                rows = scaling.rows(rows)
-        pair = TrainPair(rows, selection, scaling, present, keep=keep and len(members) > 1)
-        for position in members:
-            yield position, views[position], pair
-
-
 def _training_rows(n: int) -> str:
     """What messages call the training rows."""
     return "training rows" if n > 1 else "only training row (n_samples = 1)"
-
-
-def _present(taken: Any, label: str) -> np.ndarray | None:
-    """Positions of the rows that have the view; None where all have it."""
-    present = rows_that_have(taken)
-    if present is not None and not present.size:
-        raise ValueError(
-            f"{label} is missing from every training sample, so that nothing can be learned about it. Leave "
-            "the view out, or look for what went wrong where its columns were read."
-        )
-    return present
 
 
 # --- the checks and repairs every training Gram goes through --------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -359,11 +360,16 @@ def auto_views() -> list[View]:
     All read all columns, standardised. The quadratic kernel is (x · z / d + 1)²: the mean squared norm of
     standardised rows is the number d of columns that vary.
     """
+    return list(_auto_views())
+
+
+@cache  # views are immutable, and a fit asks for them several times
+def _auto_views() -> tuple[View, ...]:
     kernels: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2, gamma="scale")}
     kernels |= {f"gaussian-{width:g}": Gaussian(gamma="median", scale=width) for width in _AUTO_WIDTHS}
-    return [
+    return tuple(
         View(name, kernel, None, ("unit_diagonal",), standardize=True) for name, kernel in kernels.items()
-    ]
+    )
 
 
 def as_views(kernels: Any) -> list[View]:

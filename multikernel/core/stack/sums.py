@@ -26,6 +26,7 @@ from scipy.linalg import cho_factor
 
 from ..._numba import read_only
 from ..._typing import Array
+from ...kernels.together import OnDemand
 from ...rows.memory import allocate_array, is_on_disk
 from .passes import (
     adjoint_rows,
@@ -131,15 +132,19 @@ def _weighted_variances(Ks: Array, shares: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- weighted sum
-def stack_of_rows(Ks: Array, rows: Array) -> Array:
+def stack_of_rows(Ks: Array | OnDemand, rows: Array) -> Array:
     """The stack of some of the samples, a new array; on disk where the whole one is."""
+    if isinstance(Ks, OnDemand):
+        return Ks.of_samples(rows)
     out = allocate_array((Ks.shape[0], rows.size, rows.size), Ks.dtype, on_disk=is_on_disk(Ks))
     gather_stack(read_only(Ks), rows, np.asarray(out))
     return out
 
 
-def stack_diagonals(Ks: Array) -> Array:
+def stack_diagonals(Ks: Array | OnDemand) -> Array:
     """The diagonal of each kernel (n_kernels, n), as numbers of double precision."""
+    if isinstance(Ks, OnDemand):
+        return Ks.diagonals()
     return np.einsum("mii->mi", Ks).astype(float)
 
 
@@ -149,7 +154,8 @@ class WeightedStack:
     Parameters
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
-        Never modified and never copied.
+        Never modified and never copied. Of one on demand, the kernels that have weight or whose adjoint is
+        asked for are written, and quadratic forms and subsets of the others are computed.
     scales : array (n_kernels,), one more with ``identity``
         Fixed factor of each kernel.
     shift : array (n,)
@@ -174,7 +180,7 @@ class WeightedStack:
 
     def __init__(
         self,
-        Ks: Array,
+        Ks: Array | OnDemand,
         scales: Array,
         shift: Array,
         identity: Array | None = None,
@@ -182,7 +188,7 @@ class WeightedStack:
         diagonals: Array | None = None,
         floor: Array | None = None,
     ) -> None:
-        self.Ks = read_only(Ks)
+        self._given = Ks if isinstance(Ks, OnDemand) else read_only(Ks)
         self.on_disk = is_on_disk(Ks)
         self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
         self.n_kernels = self.n_stored + int(identity is not None)
@@ -198,6 +204,16 @@ class WeightedStack:
         self.negative_curvature = False
         self.weights = np.zeros(self.n_kernels)
         self.gates = np.empty((0, 0))  # weights that depend on the sample: those of a gated sum
+
+    @property
+    def Ks(self) -> Array:
+        """The whole stack."""
+        return self.with_kernels(np.arange(self.n_stored))
+
+    def with_kernels(self, kernels: Array) -> Array:
+        """The stack, of which the kernels given can be read; those with weight by ``active``."""
+        given = self._given
+        return read_only(given.with_kernels(kernels)) if isinstance(given, OnDemand) else given
 
     @property
     def mean_diagonals(self) -> Array:
@@ -223,7 +239,13 @@ class WeightedStack:
     def form_rows(self, rows: Array) -> None:
         """Make the given rows of ``combined`` valid."""
         formed = combine_rows(
-            self.Ks, self.active, self.effective, self.shift, rows, self.combined, self.valid
+            self.with_kernels(self.active),
+            self.active,
+            self.effective,
+            self.shift,
+            rows,
+            self.combined,
+            self.valid,
         )
         self.count_rows(formed, self.active.size)
 
@@ -238,7 +260,7 @@ class WeightedStack:
         """F[m] = c_m K_m β for the given kernels, from the rows where β is not zero."""
         rows = np.flatnonzero(beta)
         stored = self._stored(kernels)
-        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows], F, True)
+        adjoint_rows(self.with_kernels(stored), stored, self.scales, rows, beta[rows], F, True)
         self.count_rows(rows.size, stored.size)
         self._identity_adjoint(kernels, beta, F)
 
@@ -246,11 +268,12 @@ class WeightedStack:
         """F[m] = c_m B K_m for a matrix B of several rows, from the samples where it is not zero."""
         used = np.flatnonzero(B.any(axis=0))
         stored = self._stored(kernels)
+        Ks = self.with_kernels(stored)
         for m in stored:
             F[m] = 0.0
             for first in range(0, used.size, _ROWS_AT_ONCE):
                 rows = used[first : first + _ROWS_AT_ONCE]
-                F[m] += B[:, rows] @ self.Ks[m][rows]
+                F[m] += B[:, rows] @ Ks[m][rows]
             F[m] *= self.scales[m]
         self.count_rows(used.size, stored.size)
 
@@ -261,7 +284,8 @@ class WeightedStack:
             self.adjoint(kernels, beta, F)
             return
         stored = self._stored(kernels)
-        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows] - old[rows], F, False)
+        changes = beta[rows] - old[rows]
+        adjoint_rows(self.with_kernels(stored), stored, self.scales, rows, changes, F, False)
         self.count_rows(rows.size, stored.size)
         self._identity_adjoint(kernels, beta, F)
 
@@ -273,7 +297,7 @@ class WeightedStack:
         rows = np.flatnonzero(beta)
         stored = self._stored(kernels)
         combine_and_adjoint_rows(
-            self.Ks, stored, self.scales, self.effective, rows, beta[rows], self.combined, F
+            self.with_kernels(stored), stored, self.scales, self.effective, rows, beta[rows], self.combined, F
         )
         self.combined[rows, rows] += self.shift[rows].astype(self.combined.dtype)
         self.valid[rows] = True
@@ -289,7 +313,9 @@ class WeightedStack:
         rows = np.flatnonzero(beta)
         stored = self._stored(kernels)
         q = np.empty(kernels.size)
-        if rows.size < _SPARSE_SUPPORT * self.n:
+        if isinstance(self._given, OnDemand):
+            q[: stored.size] = self._given.quadratic_forms(stored, beta)
+        elif rows.size < _SPARSE_SUPPORT * self.n:
             quadratic_forms(self.Ks, stored, rows, beta[rows], q[: stored.size])
         else:
             quadratic_forms_dense(self.Ks, stored, beta, q[: stored.size])
@@ -335,7 +361,7 @@ class WeightedStack:
 
     def subset(self, rows: Array) -> Array:
         """The stack of some of the samples, as `stack_of_rows` makes it."""
-        out = stack_of_rows(self.Ks, rows)
+        out = stack_of_rows(self._given, rows)
         self.count_rows(rows.size, self.n_stored)
         return out
 

@@ -422,7 +422,7 @@ class Machine:
         outcome = smo_loop.Outcome(
             *smo_loop.smo(
                 smo_loop.Combination(
-                    stack.Ks,
+                    stack.with_kernels(stack.active),
                     stack.active,
                     stack.effective,
                     stack.shift,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Array
+from ...kernels.together import OnDemand
 from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
@@ -23,7 +24,7 @@ _RUN = 8
 
 
 def learn_weights(
-    Ks: Array,
+    Ks: Array | OnDemand,
     losses: Sequence[Loss | JointHinge],
     *,
     norm: float = 1.0,
@@ -39,7 +40,7 @@ def learn_weights(
     Parameters
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
-        Symmetric positive semidefinite; never modified.
+        Symmetric positive semidefinite; never modified. Or one on demand.
     losses : sequence of Loss, all of one kind, or of one JointHinge
         One for each task (a classifier, an output); the latter has an output for each class.
     norm : float >= 1
@@ -75,7 +76,7 @@ def learn_weights(
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
     ([1.0, 0.0], True)
     """
-    Ks = np.asarray(Ks)
+    Ks = Ks if isinstance(Ks, OnDemand) else np.asarray(Ks)
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     # what overflows on the way is in the result, which says whether it is finite
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

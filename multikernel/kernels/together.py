@@ -1,0 +1,256 @@
+"""Training Gram matrices of several kernels of the same rows, written together, all at once or on demand.
+
+The products x · z of a tile are computed once; every kernel makes its values of them, and writes these and
+their mirror image below the diagonal, while they are in the cache. So every page of the matrices is written
+once, and none is needed beside them. The squared distances of a tile serve all Gaussians, and a Gaussian
+whose gamma is a power of two times that of a wider one is a power of it: squaring takes a fraction of the
+time of an exponential.
+
+To compute a kernel takes less time than to touch fresh memory for it. A stack on demand (`OnDemand`) writes
+the kernels that a learner works with, and computes what is asked of others without storing them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_tiles, write_tile
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import Gaussian
+
+_MOST_POWER = 16  # of one exponential: a power p has p times its relative error
+_LARGEST_SHARE = 0.1  # of the largest number: below it, rounding on the way does not overflow
+
+
+def joins(kernel: Kernel, rows: Rows, dtype: Any) -> bool:
+    """Whether the training Gram of a fitted kernel can be written with others, and is finite in `dtype`."""
+    if not (kernel.is_psd and kernel.is_fitted and kernel._reads_products(rows)):
+        return False
+    with np.errstate(all="ignore"):  # of a positive semidefinite kernel no entry is above the largest k(x, x)
+        return bool(kernel._diagonal(rows).max() <= _LARGEST_SHARE * float(np.finfo(dtype).max))
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A kernel that `joins` others, as it is, or divided by √(k(x, x) k(z, z)).
+
+    `roots` are 1 / √k(x, x) of the rows, 0 where k(x, x) is; None leaves the kernel as it is.
+    """
+
+    kernel: Any
+    roots: np.ndarray | None = None
+
+    def diagonal(self, rows: Rows) -> np.ndarray:
+        """What stands on the diagonal of the training Gram."""
+        return self.kernel.evaluate_diagonal(rows) if self.roots is None else (self.roots > 0.0).astype(float)
+
+    def of_rows(self, positions: np.ndarray) -> Joined:
+        """The same for some of the rows."""
+        return self if self.roots is None else replace(self, roots=self.roots[positions])
+
+    def some_rows(self, rows: Rows, positions: np.ndarray) -> np.ndarray:
+        """Some rows of the training Gram."""
+        K = np.empty((len(positions), len(rows)))
+        self.kernel.evaluate(Pair(rows.take(positions), rows), K)
+        if self.roots is not None:
+            K *= np.multiply.outer(self.roots[positions], self.roots)
+        K[np.arange(len(positions)), positions] = self.diagonal(rows)[positions]
+        return K
+
+
+# --- all tiles of all kernels ------------------------------------------------------------------
+
+Put = Callable[[int, slice, slice, np.ndarray], None]
+
+
+def write_together(rows: Rows, kernels: Sequence[Joined], outs: Sequence[np.ndarray]) -> None:
+    """Write the training Gram of each kernel into its array (n, n), symmetric bit by bit."""
+
+    def put(number: int, left: slice, right: slice, values: np.ndarray) -> None:
+        write_tile(outs[number], left, right, values, True)
+
+    _visit(rows, kernels, put)
+    for joined, out in zip(kernels, outs, strict=True):
+        np.fill_diagonal(out, joined.diagonal(rows))
+
+
+def quadratic_forms(rows: Rows, kernels: Sequence[Joined], beta: np.ndarray) -> np.ndarray:
+    """β'Kβ for the training Gram K of each kernel, of which no matrix is made; shape (n_kernels,)."""
+    squares = beta * beta
+    totals = np.array([squares @ joined.diagonal(rows) for joined in kernels])
+
+    def add(number: int, left: slice, right: slice, values: np.ndarray) -> None:
+        corner = min(max(left.stop - right.start, 0), right.stop - right.start)
+        here, there = beta[left], beta[right]
+        totals[number] += 2.0 * float(here @ values[:, corner:] @ there[corner:])
+        if corner:  # a part of the square at the diagonal, of which the upper half counts
+            above = np.triu(values[:, :corner], left.start - right.start + 1)
+            totals[number] += 2.0 * float(here @ above @ there[:corner])
+
+    _visit(rows, kernels, add)
+    return totals
+
+
+def _visit(rows: Rows, kernels: Sequence[Joined], put: Put) -> None:
+    """Hand over the values of every kernel, by its number, in tiles that cover the upper half."""
+    dots = [number for number, joined in enumerate(kernels) if not isinstance(joined.kernel, Gaussian)]
+    chains = _chains({k: j.kernel._coefficient for k, j in enumerate(kernels) if k not in dots})
+    buffers = TileBuffers(2)
+    with np.errstate(all="ignore"):
+        for left, right, products in product_tiles(rows.values, rows.values, half=True):
+            scratch = buffers.shaped(products.shape)
+            for number in dots:
+                put(number, left, right, _values(kernels[number], left, right, products, scratch))
+            if chains:
+                _negative_distances(rows.sq_norms, left, right, products, scratch)
+            for gamma, chain in chains:
+                _follow(gamma, chain, left, right, scratch, put)
+
+
+def _values(
+    joined: Joined, left: slice, right: slice, products: np.ndarray, scratch: list[np.ndarray]
+) -> np.ndarray:
+    """The values of a kernel that is a function of the products."""
+    values, factors = scratch
+    np.copyto(values, products)
+    joined.kernel._map(values)
+    if joined.roots is not None:
+        values *= np.multiply(joined.roots[left, None], joined.roots[right], out=factors)
+    return values
+
+
+def _negative_distances(
+    norms: np.ndarray, left: slice, right: slice, products: np.ndarray, scratch: list[np.ndarray]
+) -> None:
+    """−‖x − z‖² in the first of the arrays."""
+    distances, sums = scratch
+    # ‖x‖² + ‖z‖² first: addition commutes, so the result does not depend on the order of x and z
+    np.add(norms[left, None], norms[right], out=sums)
+    np.multiply(products, 2.0, out=distances)
+    distances -= sums
+    np.minimum(distances, 0.0, out=distances)
+
+
+def _follow(
+    gamma: float,
+    chain: list[tuple[int, int]],
+    left: slice,
+    right: slice,
+    scratch: list[np.ndarray],
+    put: Put,
+) -> None:
+    """The values of the Gaussians of one chain."""
+    distances, values = scratch
+    np.multiply(distances, gamma, out=values)
+    np.exp(values, out=values)
+    for number, n_squarings in chain:
+        for _ in range(n_squarings):
+            np.square(values, out=values)
+        put(number, left, right, values)
+
+
+def _chains(gammas: dict[int, float]) -> list[tuple[float, list[tuple[int, int]]]]:
+    """Gaussians by number, the widest first, each with how often the values of the one before are squared.
+
+    Each chain has the gamma of its first, which takes an exponential.
+
+    Examples
+    --------
+    >>> _chains({0: 4.0, 1: 1.0, 2: 3.0})
+    [(1.0, [(1, 0)]), (3.0, [(2, 0)]), (4.0, [(0, 0)])]
+    >>> _chains({0: 2.0, 1: 0.5, 2: 16.0})
+    [(0.5, [(1, 0), (0, 2)]), (16.0, [(2, 0)])]
+    """
+    chains: list[tuple[float, list[tuple[int, int]]]] = []
+    last = math.nan
+    for number, gamma in sorted(gammas.items(), key=lambda item: item[1]):
+        fraction, exponent = math.frexp(gamma / last)
+        # no fraction is 0.5 at the first, whose ratio is NaN
+        is_power = fraction == 0.5 and math.ldexp(last, exponent - 1) == gamma
+        if is_power and gamma <= _MOST_POWER * chains[-1][0]:
+            chains[-1][1].append((number, exponent - 1))
+        else:
+            chains.append((gamma, [(number, 0)]))
+        last = gamma
+    return chains
+
+
+# --- on demand ---------------------------------------------------------------------------------
+
+
+class OnDemand:
+    """A training stack (n_kernels, n, n) whose kernels are computed when they are asked for.
+
+    To NumPy, and by number, it is an array like any other: what is asked for is written first. It knows its
+    diagonals, some rows, the stack of some samples and quadratic forms without that.
+
+    Parameters
+    ----------
+    memory : ndarray (n_kernels, n, n), C-contiguous and not initialised
+    rows : list of Rows, for each kernel the training rows that it reads; kernels of one object are joined
+    kernels : list of Joined
+    """
+
+    def __init__(self, memory: np.ndarray, rows: Sequence[Rows], kernels: Sequence[Joined]) -> None:
+        self._memory, self._rows, self._kernels = memory, list(rows), list(kernels)
+        self._is_written = np.zeros(len(memory), bool)
+        self._lock = threading.Lock()  # machines may be learned side by side
+        self.shape, self.dtype = memory.shape, memory.dtype
+
+    def __len__(self) -> int:
+        return len(self._memory)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.with_kernels(range(len(self))), dtype=dtype, copy=copy)
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        wanted = [key] if isinstance(key, (int, np.integer)) else range(len(self))
+        return self.with_kernels(wanted)[key]
+
+    def with_kernels(self, numbers: Sequence[int] | range | np.ndarray) -> np.ndarray:
+        """The memory of the stack, in which these kernels are written; nothing may be read of others."""
+        with self._lock:
+            missing = [int(m) for m in numbers if not self._is_written[m]]
+            for rows, group in self._by_rows(missing):
+                outs = [self._memory[m] for m in group]
+                write_together(rows, [self._kernels[m] for m in group], outs)
+                self._is_written[group] = True
+        return self._memory
+
+    def _by_rows(self, numbers: Sequence[int]) -> list[tuple[Rows, list[int]]]:
+        groups: dict[int, list[int]] = {}
+        for m in numbers:
+            groups.setdefault(id(self._rows[m]), []).append(m)
+        return [(self._rows[group[0]], group) for group in groups.values()]
+
+    def diagonals(self) -> np.ndarray:
+        """The diagonal of each kernel, (n_kernels, n)."""
+        return np.array([k.diagonal(r) for k, r in zip(self._kernels, self._rows, strict=True)])
+
+    def some_rows(self, positions: np.ndarray) -> np.ndarray:
+        """Some rows of each kernel, (n_kernels, n_positions, n)."""
+        pairs = zip(self._kernels, self._rows, strict=True)
+        return np.stack([joined.some_rows(rows, positions) for joined, rows in pairs])
+
+    def of_samples(self, positions: np.ndarray) -> np.ndarray:
+        """The stack of some of the samples, a new array."""
+        out = np.empty((len(self), len(positions), len(positions)), self.dtype)
+        for rows, group in self._by_rows(range(len(self))):
+            parts = [self._kernels[m].of_rows(positions) for m in group]
+            write_together(rows.take(positions), parts, [out[m] for m in group])
+        return out
+
+    def quadratic_forms(self, numbers: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """β'K_mβ of some kernels, from the samples where β is not zero; shape (n_numbers,)."""
+        used = np.flatnonzero(beta)
+        forms = np.zeros(len(self))
+        for rows, group in self._by_rows(list(numbers)) if used.size else []:
+            parts = [self._kernels[m].of_rows(used) for m in group]
+            forms[group] = quadratic_forms(rows.take(used), parts, beta[used])
+        return forms[numbers]

@@ -1,0 +1,193 @@
+"""Training rows against themselves: views in groups with the same columns, and the Gram matrix of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import naming, naming_rows
+from multikernel.kernels import Chain, Kernel, UnitDiagonal, UnitTrace, UnitVariance
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.together import Joined, joins, write_together
+from multikernel.kernels.transforms import inverse_roots
+from multikernel.rows.tables import take_rows
+from multikernel.views.columns import Scaling, Selection, resolve_columns, rows_that_have
+from multikernel.views.view import View
+
+_FLAT = 1e-5  # of the largest k(x, x): kernels that vary less are looked at as a whole
+
+
+class TrainPair(Pair):
+    """Training rows against themselves, with the columns they were taken from and how these were scaled.
+
+    `present`: positions of the rows in the training table; None where they are all rows of it.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        selection: Selection,
+        scaling: Scaling | None,
+        present: np.ndarray | None,
+        keep: bool,
+    ) -> None:
+        super().__init__(rows, rows, keep)
+        self.selection = selection
+        self.scaling = scaling
+        self.present = present
+
+    def naming_rows(self) -> AbstractContextManager[None]:
+        """Let an error raised inside speak of the rows of the training table."""
+        return naming_rows(self.present)
+
+
+def pairs_by_columns(
+    views: list[View], table: Any, *, keep: bool, allow_absent: bool
+) -> Iterator[tuple[list[int], TrainPair]]:
+    """Views in groups with equal columns and scaling: a group shares its rows, and products if `keep`.
+
+    With `allow_absent`, of a table whose rows lack views in part, each group has the rows that have it.
+    """
+    groups: dict[tuple[Selection, bool], list[int]] = {}
+    for position, view in enumerate(views):
+        selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
+        groups.setdefault((selection, view.standardized), []).append(position)
+    for (selection, standardize), members in groups.items():
+        label = f"view {views[members[0]].name!r}"
+        taken = selection.take(table, label)
+        present = _present(taken, label) if allow_absent else None
+        if present is not None:
+            taken = take_rows(taken, present)
+        rows = Rows(taken, label, one_column=selection.scalar)
+        scaling = None
+        if standardize:
+            with naming_rows(present):
+                scaling = Scaling.fit(rows.values)
+                rows = scaling.rows(rows)
+        pair = TrainPair(rows, selection, scaling, present, keep=keep and len(members) > 1)
+        yield members, pair
+
+
+def _present(taken: Any, label: str) -> np.ndarray | None:
+    """Positions of the rows that have the view; None where all have it."""
+    present = rows_that_have(taken)
+    if present is not None and not present.size:
+        raise ValueError(
+            f"{label} is missing from every training sample, so that nothing can be learned about it. Leave "
+            "the view out, or look for what went wrong where its columns were read."
+        )
+    return present
+
+
+# --- Gram matrices, those of a group together where that can be -----------------------------------
+
+
+@dataclass(frozen=True)
+class Gram:
+    """A kernel with numbers for parameters; whether its Gram is in its place.
+
+    `joined`: the same as it is written with others, after the steps `chain`, where that can be. `chain`: the
+    steps of the view, fitted without the Gram; None where they need it.
+    """
+
+    kernel: Kernel
+    joined: Joined | None = None
+    chain: Chain | None = None
+    is_written: bool = False
+
+
+def begin_grams(
+    views: Sequence[View], pair: TrainPair, dtype: Any, slots: Sequence[np.ndarray] | None
+) -> list[Gram]:
+    """Fit the kernels of a group of views, and write the Grams that can be written together into `slots`.
+
+    Without slots, which must be different arrays of the `dtype`, all are left to `finish_gram`.
+    """
+    grams = [fit_kernel(view, pair, dtype) for view in views]
+    joined = [place for place, gram in enumerate(grams) if gram.joined is not None]
+    if slots is None or len(views) == 1 or not joined:
+        return grams
+    kernels = [gram.joined for gram in grams if gram.joined is not None]
+    write_together(pair.left, kernels, [slots[place] for place in joined])
+    return [gram if gram.joined is None else replace(gram, is_written=True) for gram in grams]
+
+
+def fit_kernel(view: View, pair: TrainPair, dtype: Any) -> Gram:
+    """Fit the kernel of a view; its steps too, where its Gram can be written with those of others."""
+    with _naming(view, pair):
+        kernel = view.kernel.fit(pair.left)
+        if not joins(kernel, pair.left, dtype):
+            return Gram(kernel)
+        chain = _unit_diagonal(view, kernel, pair.left)
+    return Gram(kernel, Joined(kernel, None if chain is None else _roots(chain)), chain)
+
+
+def _naming(view: View, pair: TrainPair) -> AbstractContextManager[None]:
+    """Let an error raised inside speak of the view, and of its rows as they are."""
+    pair.left.label = f"view {view.name!r}" + (" (standardised)" if pair.scaling is not None else "")
+    return naming(f"view {view.name!r}")
+
+
+def fits_without_gram(view: View) -> bool:
+    """Whether the steps of a view are a unit diagonal at most, which no Gram is needed for."""
+    return all(type(step) is UnitDiagonal for step in view.steps) and len(view.steps) <= 1
+
+
+def _unit_diagonal(view: View, kernel: Kernel, rows: Rows) -> Chain | None:
+    """The steps of a view where they are a unit diagonal at most, fitted; None for other steps."""
+    if not fits_without_gram(view):
+        return None
+    if not view.steps:
+        return Chain()
+    return Chain((UnitDiagonal(inverse_roots(kernel.evaluate_diagonal(rows))),))
+
+
+def _roots(chain: Chain) -> np.ndarray | None:
+    """What entries are multiplied with on either side; None where it is 1, as of Gaussians."""
+    if not chain.transforms:
+        return None
+    (step,) = chain.transforms
+    assert isinstance(step, UnitDiagonal) and step.inverse_roots is not None
+    return None if np.all(step.inverse_roots == 1.0) else step.inverse_roots
+
+
+def finish_gram(view: View, pair: TrainPair, slot: np.ndarray, gram: Gram) -> Chain:
+    """Write the Gram into `slot` unless it is there, and take it through the steps of the view."""
+    if gram.is_written and gram.chain is not None:
+        return gram.chain
+    with _naming(view, pair):
+        if not gram.is_written:
+            gram.kernel.evaluate(pair, slot)
+        if gram.chain is None:
+            return Chain(view.steps).fit_train(slot, overwrite=True)[0]
+        gram.chain.train(slot, overwrite=True)
+    return gram.chain
+
+
+def is_sound(view: View, gram: Gram, K: np.ndarray) -> bool:
+    """Whether a Gram needs no check: written with others, rescaled at most, and not constant.
+
+    It is then symmetric bit by bit, finite, and that of a positive semidefinite kernel.
+    """
+    scales = (UnitDiagonal, UnitTrace, UnitVariance)
+    if not gram.is_written or any(type(step) not in scales for step in view.steps):
+        return False
+    return _varies(K[0], K.diagonal())
+
+
+def _varies(row: np.ndarray, diagonal: np.ndarray) -> bool:
+    """Whether a kernel with this row and diagonal is clearly not constant."""
+    if not (np.isfinite(diagonal).all() and diagonal.min() >= 0.0 and diagonal.max() > 0.0):
+        return False
+    return row.size == 1 or float(np.ptp(row) + np.ptp(diagonal)) > _FLAT * float(diagonal.max())
+
+
+def needs_no_gram(gram: Gram, rows: Rows) -> bool:
+    """Whether all that a fit wants to know of a Gram is known before it is written, and it is sound."""
+    if gram.joined is None or gram.chain is None or len(rows) < 2:
+        return False
+    return _varies(gram.joined.some_rows(rows, np.zeros(1, np.intp))[0], gram.joined.diagonal(rows))

@@ -139,7 +139,7 @@ def seconds_compiling() -> float:
     return _spent if began is None else _spent + time.perf_counter() - began
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
+class _Notice(event.Listener):
     """Says once in a process that loops are compiled, when that has taken some seconds on any route."""
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ def warmup(
 
 def fits(everything: bool = False) -> dict[str, Callable[[], Any]]:
     """Small fits by name, which together compile what the usual fits need, or what all need."""
-    found = {
+    found: dict[str, Callable[[], Any]] = {
         "two classes": partial(_fit, "mkl", "classes"),
         "three classes": partial(_fit, "mkl", "classes", n_classes=3),
         "three classes in one machine": partial(_fit, "multiclass", "classes", n_classes=3),

@@ -46,9 +46,11 @@ CONVERGED, ITERATION_LIMIT = 0, 1
 def _shortest_walks(W: Array, distance: Array, before: Array) -> None:
     """distance[t, v]: the least cost of a walk of t edges that ends in v, from anywhere."""
     n = W.shape[0]
-    distance[0] = 0.0
+    for v in range(n):
+        distance[0, v] = 0.0
     for t in range(1, n + 1):
-        distance[t] = 2.0 * HUGE
+        for v in range(n):
+            distance[t, v] = 2.0 * HUGE
         for u in range(n):
             start = distance[t - 1, u]
             for v in range(n):
@@ -386,28 +388,43 @@ def _step(length: int, cycle: Cycle, samples: Samples, limits: Limits, point: Po
     return curvature / scale
 
 
-@compiled
 def run(samples: Samples, limits: Limits, point: Point, edges: Edges, tol: float, max_iter: int) -> Any:
     """Improve ``point`` in place until no cycle has a mean cost below −tol/2.
 
-    Returns the fields of an :class:`Outcome`, as a plain tuple (:func:`.smo.smo` says why).
+    Returns the fields of an :class:`Outcome`, as a plain tuple (:mod:`multikernel.core.svm.smo` says why).
     """
+    n_classes = point.alpha.shape[0]
+    at_most = n_classes + 1
+    cycle = Cycle(
+        np.empty(at_most, np.int64),
+        np.empty(at_most, np.int64),
+        np.empty(at_most, np.bool_),
+        np.empty(at_most),
+    )
+    return _run(samples, limits, point, edges, tol, max_iter, cycle, np.ones(n_classes, np.bool_))
+
+
+@compiled
+def _run(
+    samples: Samples,
+    limits: Limits,
+    point: Point,
+    edges: Edges,
+    tol: float,
+    max_iter: int,
+    cycle: Cycle,
+    moved: Array,
+) -> Any:
+    """The loop; ``moved`` says of which classes F moved, all of them at first."""
     n_classes, n = point.alpha.shape
     for l in range(n_classes):
         for i in range(n):
             _set_moves(l, i, limits, point)
-    cycle = Cycle(
-        np.empty(n_classes + 1, np.int64),
-        np.empty(n_classes + 1, np.int64),
-        np.empty(n_classes + 1, np.bool_),
-        np.empty(n_classes + 1),
-    )
-    moved = np.ones(n_classes, np.bool_)
     iterations = 0
     least = HUGE
     last_mean = -HUGE
-    _search_edges(samples, point, moved, edges)
     while True:
+        _search_edges(samples, point, moved, edges)
         at_end = iterations >= max_iter  # the least mean is then asked for: the intercepts need it
         mean, length, is_least = _choose_cycle(edges, -HUGE if at_end else last_mean, tol, cycle.classes)
         if is_least:
@@ -417,8 +434,8 @@ def run(samples: Samples, limits: Limits, point: Point, edges: Edges, tol: float
         if at_end:
             return iterations, mean, least, ITERATION_LIMIT
         least = min(least, _step(length, cycle, samples, limits, point))
-        moved[:] = False
+        for k in range(n_classes):
+            moved[k] = False
         for e in range(length):
             moved[cycle.classes[e]] = True
-        _search_edges(samples, point, moved, edges)
         iterations += 1

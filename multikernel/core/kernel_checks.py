@@ -164,8 +164,8 @@ def tell_of_kernels(
     scaled : bool
         Whether the solver brings the kernels to one scale itself.
     """
-    names, on_disk = list(bank.view_names_), is_on_disk(Ks)
-    if on_disk:  # a diagonal touches every page of a file
+    names = list(bank.view_names_)
+    if not isinstance(Ks, OnDemand) and is_on_disk(Ks):  # a diagonal touches every page of a file
         rows = _evenly(Ks.shape[1], _MORE)
         diagonals = np.stack([np.diagonal(K)[rows] for K in Ks]).astype(float)
         suspects = np.arange(len(Ks))

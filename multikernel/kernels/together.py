@@ -218,8 +218,8 @@ class OnDemand:
         return np.array(self.with_kernels(range(len(self))), dtype=dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> np.ndarray:
-        wanted = [key] if isinstance(key, (int, np.integer)) else range(len(self))
-        return self.with_kernels(wanted)[key]
+        numbers = [int(key)] if isinstance(key, (int, np.integer)) else range(len(self))
+        return self.with_kernels(numbers)[key]
 
     def with_kernels(self, numbers: Sequence[int] | range | np.ndarray) -> np.ndarray:
         """The memory of the stack, in which these kernels are written; nothing may be read of others."""

@@ -1,4 +1,4 @@
-"""A classifier on a stack on demand: the model of the whole stack, without the kernels it does not work with."""
+"""A classifier on a stack on demand: the model of the whole stack, without the kernels it does not need."""
 
 import numpy as np
 import pytest

@@ -21,6 +21,10 @@ from multikernel.views import KernelWarning
 # where each stage is entered; what is in none of them is "checks"
 _STAGES: list[tuple[Any, str, str]] = [
     (KernelBank, "fit_stack", "kernels"),
+    (KernelBank, "fit_on_demand", "kernels"),
+    (together.OnDemand, "with_kernels", "kernels"),
+    (together.OnDemand, "of_samples", "kernels"),
+    (together.OnDemand, "quadratic_forms", "kernels"),
     (Gaussian, "_resolve", "distances"),
     (MKLClassifier, "_solve_all", "solve"),
     (MKLClassifier, "_store", "store"),

@@ -27,7 +27,7 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
-from ..kernels._rows import Rows, row_blocks
+from ..kernels._rows import row_blocks
 from ..kernels.together import OnDemand
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
@@ -106,9 +106,8 @@ def wider(view: Any) -> str:
 
 
 def _median_gamma(kernel: Any, rows: Any) -> float:
-    """The gamma of the median distance of at most 500 rows."""
-    fitted = type(kernel)(gamma="median").fit(Rows(rows.values[_evenly(len(rows), _MORE)]))
-    return float(fitted.gamma)
+    """The gamma of the median distance, which rows remember."""
+    return float(type(kernel)(gamma="median").fit(rows).gamma)
 
 
 # ---------------------------------------------------------------------- scales
@@ -165,8 +164,8 @@ def tell_of_kernels(
     scaled : bool
         Whether the solver brings the kernels to one scale itself.
     """
-    names, on_disk = list(bank.view_names_), is_on_disk(Ks)
-    if on_disk:  # a diagonal touches every page of a file
+    names = list(bank.view_names_)
+    if not isinstance(Ks, OnDemand) and is_on_disk(Ks):  # a diagonal touches every page of a file
         rows = _evenly(Ks.shape[1], _MORE)
         diagonals = np.stack([np.diagonal(K)[rows] for K in Ks]).astype(float)
         suspects = np.arange(len(Ks))
@@ -235,7 +234,7 @@ def remember(Ks: Array, weights: Array, signs: Array, beta: Array, intercept: fl
     rows = _evenly(n, _MORE)
     scores, own = np.zeros(rows.size), np.zeros(rows.size)
     for m in np.flatnonzero(weights):
-        block = np.asarray(Ks[m][rows], float)
+        block = np.asarray(Ks[m] if rows.size == n else Ks[m][rows], float)
         scores += weights[m] * (block @ beta)
         own += weights[m] * block[np.arange(rows.size), rows]
     margins = signs[rows] * (scores + intercept)

@@ -16,7 +16,7 @@ column indices of two rows, which never builds a dense table.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -381,7 +381,12 @@ def _products(left: Any, transposed: Any, first: int = 0) -> np.ndarray:
 
 def mirror(corner: np.ndarray) -> None:
     """The upper half of a square decides: BLAS may round x · z and z · x differently."""
-    corner[...] = np.triu(corner) + np.triu(corner, 1).T
+    np.copyto(corner, corner.T.copy(), where=_below_diagonal(len(corner)))
+
+
+@lru_cache(maxsize=4)  # all tiles but the last have one size
+def _below_diagonal(n: int) -> np.ndarray:
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def write_tile(out: np.ndarray, rows: slice, columns: slice, values: np.ndarray, half: bool) -> None:

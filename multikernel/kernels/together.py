@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,15 +70,18 @@ class Joined:
 Put = Callable[[int, slice, slice, np.ndarray], None]
 
 
-def write_together(rows: Rows, kernels: Sequence[Joined], outs: Sequence[np.ndarray]) -> None:
-    """Write the training Gram of each kernel into its array (n, n), symmetric bit by bit."""
+def write_together(rows: Rows, kernels: Sequence[Joined], outs: Mapping[int, np.ndarray]) -> None:
+    """Write the training Gram of some of the kernels, by number, into arrays (n, n), symmetric bit by bit.
+
+    What is written of a kernel does not depend on which others are.
+    """
 
     def put(number: int, left: slice, right: slice, values: np.ndarray) -> None:
         write_tile(outs[number], left, right, values, True)
 
-    _visit(rows, kernels, put)
-    for joined, out in zip(kernels, outs, strict=True):
-        np.fill_diagonal(out, joined.diagonal(rows))
+    _visit(rows, kernels, outs, put)
+    for number, out in outs.items():
+        np.fill_diagonal(out, kernels[number].diagonal(rows))
 
 
 def quadratic_forms(rows: Rows, kernels: Sequence[Joined], beta: np.ndarray) -> np.ndarray:
@@ -93,14 +97,15 @@ def quadratic_forms(rows: Rows, kernels: Sequence[Joined], beta: np.ndarray) -> 
             above = np.triu(values[:, :corner], left.start - right.start + 1)
             totals[number] += 2.0 * float(here @ above @ there[:corner])
 
-    _visit(rows, kernels, add)
+    _visit(rows, kernels, range(len(kernels)), add)
     return totals
 
 
-def _visit(rows: Rows, kernels: Sequence[Joined], put: Put) -> None:
-    """Hand over the values of every kernel, by its number, in tiles that cover the upper half."""
-    dots = [number for number, joined in enumerate(kernels) if not isinstance(joined.kernel, Gaussian)]
-    chains = _chains({k: j.kernel._coefficient for k, j in enumerate(kernels) if k not in dots})
+def _visit(rows: Rows, kernels: Sequence[Joined], wanted: Collection[int], put: Put) -> None:
+    """Hand over the values of the kernels wanted, by number, in tiles that cover the upper half."""
+    gammas = {k: j.kernel._coefficient for k, j in enumerate(kernels) if isinstance(j.kernel, Gaussian)}
+    dots = [number for number in wanted if number not in gammas]
+    chains = [(gamma, part) for gamma, chain in _chains(gammas) if (part := _up_to_last(chain, wanted))]
     buffers = TileBuffers(2)
     with np.errstate(all="ignore"):
         for left, right, products in product_tiles(rows.values, rows.values, half=True):
@@ -110,7 +115,9 @@ def _visit(rows: Rows, kernels: Sequence[Joined], put: Put) -> None:
             if chains:
                 _negative_distances(rows.sq_norms, left, right, products, scratch)
             for gamma, chain in chains:
-                _follow(gamma, chain, left, right, scratch, put)
+                for number, values in _follow(gamma, chain, scratch):
+                    if number in wanted:
+                        put(number, left, right, values)
 
 
 def _values(
@@ -138,21 +145,22 @@ def _negative_distances(
 
 
 def _follow(
-    gamma: float,
-    chain: list[tuple[int, int]],
-    left: slice,
-    right: slice,
-    scratch: list[np.ndarray],
-    put: Put,
-) -> None:
-    """The values of the Gaussians of one chain."""
+    gamma: float, chain: list[tuple[int, int]], scratch: list[np.ndarray]
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The values of the Gaussians of one chain, one after the other in the same array."""
     distances, values = scratch
     np.multiply(distances, gamma, out=values)
     np.exp(values, out=values)
     for number, n_squarings in chain:
         for _ in range(n_squarings):
             np.square(values, out=values)
-        put(number, left, right, values)
+        yield number, values
+
+
+def _up_to_last(chain: list[tuple[int, int]], wanted: Collection[int]) -> list[tuple[int, int]]:
+    """The chain without what follows the last that is wanted."""
+    places = [place for place, (number, _) in enumerate(chain) if number in wanted]
+    return chain[: places[-1] + 1] if places else []
 
 
 def _chains(gammas: dict[int, float]) -> list[tuple[float, list[tuple[int, int]]]]:
@@ -210,23 +218,26 @@ class OnDemand:
         return np.array(self.with_kernels(range(len(self))), dtype=dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> np.ndarray:
-        wanted = [key] if isinstance(key, (int, np.integer)) else range(len(self))
-        return self.with_kernels(wanted)[key]
+        numbers = [int(key)] if isinstance(key, (int, np.integer)) else range(len(self))
+        return self.with_kernels(numbers)[key]
 
     def with_kernels(self, numbers: Sequence[int] | range | np.ndarray) -> np.ndarray:
         """The memory of the stack, in which these kernels are written; nothing may be read of others."""
         with self._lock:
-            missing = [int(m) for m in numbers if not self._is_written[m]]
-            for rows, group in self._by_rows(missing):
-                outs = [self._memory[m] for m in group]
-                write_together(rows, [self._kernels[m] for m in group], outs)
-                self._is_written[group] = True
+            missing = {int(m) for m in numbers if not self._is_written[m]}
+            for rows, group in self._groups if missing else ():
+                outs = {place: self._memory[m] for place, m in enumerate(group) if m in missing}
+                if outs:
+                    write_together(rows, [self._kernels[m] for m in group], outs)
+            self._is_written[list(missing)] = True
         return self._memory
 
-    def _by_rows(self, numbers: Sequence[int]) -> list[tuple[Rows, list[int]]]:
+    @cached_property
+    def _groups(self) -> list[tuple[Rows, list[int]]]:
+        """The numbers of the kernels of each table of rows."""
         groups: dict[int, list[int]] = {}
-        for m in numbers:
-            groups.setdefault(id(self._rows[m]), []).append(m)
+        for m, rows in enumerate(self._rows):
+            groups.setdefault(id(rows), []).append(m)
         return [(self._rows[group[0]], group) for group in groups.values()]
 
     def diagonals(self) -> np.ndarray:
@@ -241,16 +252,18 @@ class OnDemand:
     def of_samples(self, positions: np.ndarray) -> np.ndarray:
         """The stack of some of the samples, a new array."""
         out = np.empty((len(self), len(positions), len(positions)), self.dtype)
-        for rows, group in self._by_rows(range(len(self))):
+        for rows, group in self._groups:
             parts = [self._kernels[m].of_rows(positions) for m in group]
-            write_together(rows.take(positions), parts, [out[m] for m in group])
+            write_together(rows.take(positions), parts, {place: out[m] for place, m in enumerate(group)})
         return out
 
     def quadratic_forms(self, numbers: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """β'K_mβ of some kernels, from the samples where β is not zero; shape (n_numbers,)."""
         used = np.flatnonzero(beta)
         forms = np.zeros(len(self))
-        for rows, group in self._by_rows(list(numbers)) if used.size else []:
-            parts = [self._kernels[m].of_rows(used) for m in group]
-            forms[group] = quadratic_forms(rows.take(used), parts, beta[used])
+        for rows, members in self._groups if used.size else ():
+            group = [m for m in members if m in numbers]
+            if group:
+                parts = [self._kernels[m].of_rows(used) for m in group]
+                forms[group] = quadratic_forms(rows.take(used), parts, beta[used])
         return forms[numbers]

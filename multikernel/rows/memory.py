@@ -8,6 +8,8 @@ import mmap
 import os
 import sys
 import tempfile
+import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from multikernel.rows.tables import import_dask
 
+_STANDS = 0.02  # seconds
 _VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
 
 
@@ -46,7 +49,15 @@ def is_on_disk(array: Any) -> bool:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated now: the system's and the control group's limit, whichever is less."""
+    """Bytes that can be allocated now: the system's and the control group's limit, whichever is less.
+
+    A fit asks several times before it allocates anything: the answer stands for some milliseconds.
+    """
+    return _available_at(int(time.monotonic() / _STANDS))
+
+
+@lru_cache(maxsize=1)
+def _available_at(moment: int) -> int | None:
     limits = [limit for limit in (_system_available(), *_cgroup_available()) if limit is not None]
     return min(limits) if limits else None
 

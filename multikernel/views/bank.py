@@ -67,6 +67,8 @@ from multikernel.views.view import (
     require_varying,
 )
 
+_LARGE = 2**25  # bytes: memory beyond it goes back to the system when it is free
+
 
 @dataclass(frozen=True, eq=False)
 class FittedView:
@@ -306,12 +308,16 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         return Ks[: self.n_kernels_]
 
     def fit_on_demand(self, X: Any) -> np.ndarray | OnDemand:
-        """Fit, and return the training stack, its kernels not yet written where no view needs them to fit."""
+        """Fit, and return the training stack, its kernels not yet written where no view needs them to fit.
+
+        Only of a stack so large that memory for it is fresh: that of a small one is used again and again.
+        """
         table = as_table(X)
         n, dtype = count_rows(table), check_float_dtype(self.dtype)
-        if self._place == "memmap" or self.psd != "error" or self.allow_absent or n < 2:
-            return self.fit_stack(X)
         views = place_views(as_views(self), table)
+        is_large = len(views) * n * n * dtype.itemsize >= _LARGE
+        if self._place == "memmap" or self.psd != "error" or self.allow_absent or not is_large:
+            return self.fit_stack(X)
         if not all(fits_without_gram(view) for view in views):
             return self.fit_stack(X)
         refuse_approximations(views)

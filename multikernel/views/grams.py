@@ -90,13 +90,14 @@ def _present(taken: Any, label: str) -> np.ndarray | None:
 class Gram:
     """A kernel with numbers for parameters; whether its Gram is in its place.
 
-    `joined`: the same as it is written with others, after the steps `chain`, where that can be. `chain`: the
-    steps of the view, fitted without the Gram; None where they need it.
+    `joined`: the same as it is written with others, those of its `group`, after the steps `chain`, where that
+    can be. `chain`: the steps of the view, fitted without the Gram; None where they need it.
     """
 
     kernel: Kernel
     joined: Joined | None = None
     chain: Chain | None = None
+    group: tuple[Joined, ...] = ()
     is_written: bool = False
 
 
@@ -105,15 +106,17 @@ def begin_grams(
 ) -> list[Gram]:
     """Fit the kernels of a group of views, and write the Grams that can be written together into `slots`.
 
-    Without slots, which must be different arrays of the `dtype`, all are left to `finish_gram`.
+    Without slots, which must be different arrays of the `dtype`, `finish_gram` writes one after the other.
     """
     grams = [fit_kernel(view, pair, dtype) for view in views]
-    joined = [place for place, gram in enumerate(grams) if gram.joined is not None]
-    if slots is None or len(views) == 1 or not joined:
-        return grams
-    kernels = [gram.joined for gram in grams if gram.joined is not None]
-    write_together(pair.left, kernels, [slots[place] for place in joined])
-    return [gram if gram.joined is None else replace(gram, is_written=True) for gram in grams]
+    group = tuple(gram.joined for gram in grams if gram.joined is not None)
+    if group and slots is not None:
+        joined = [slot for slot, gram in zip(slots, grams, strict=True) if gram.joined is not None]
+        write_together(pair.left, group, dict(enumerate(joined)))
+    return [
+        gram if gram.joined is None else replace(gram, group=group, is_written=slots is not None)
+        for gram in grams
+    ]
 
 
 def fit_kernel(view: View, pair: TrainPair, dtype: Any) -> Gram:
@@ -157,24 +160,22 @@ def _roots(chain: Chain) -> np.ndarray | None:
 
 def finish_gram(view: View, pair: TrainPair, slot: np.ndarray, gram: Gram) -> Chain:
     """Write the Gram into `slot` unless it is there, and take it through the steps of the view."""
-    if gram.is_written and gram.chain is not None:
-        return gram.chain
     with _naming(view, pair):
-        if not gram.is_written:
+        if gram.joined is None:
             gram.kernel.evaluate(pair, slot)
-        if gram.chain is None:
-            return Chain(view.steps).fit_train(slot, overwrite=True)[0]
-        gram.chain.train(slot, overwrite=True)
-    return gram.chain
+        elif not gram.is_written:  # the same numbers as with others
+            place = next(k for k, joined in enumerate(gram.group) if joined is gram.joined)
+            write_together(pair.left, gram.group, {place: slot})
+        return Chain(view.steps).fit_train(slot, overwrite=True)[0] if gram.chain is None else gram.chain
 
 
 def is_sound(view: View, gram: Gram, K: np.ndarray) -> bool:
-    """Whether a Gram needs no check: written with others, rescaled at most, and not constant.
+    """Whether a Gram needs no check: written as others of its group, rescaled at most, and not constant.
 
     It is then symmetric bit by bit, finite, and that of a positive semidefinite kernel.
     """
     scales = (UnitDiagonal, UnitTrace, UnitVariance)
-    if not gram.is_written or any(type(step) not in scales for step in view.steps):
+    if gram.joined is None or any(type(step) not in scales for step in view.steps):
         return False
     return _varies(K[0], K.diagonal())
 

@@ -327,7 +327,7 @@ def _hand_over(
     )
 
 
-def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
+def _inseparable(Ks: Array | OnDemand, losses: Sequence[Loss | JointHinge]) -> SolveResult:
     nothing = np.zeros((len(losses), Ks.shape[1]))
     return SolveResult(
         weights=np.full(Ks.shape[0], np.nan), ridge=0.0, duals=nothing, intercepts=nothing[:, 0],

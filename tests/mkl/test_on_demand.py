@@ -1,0 +1,87 @@
+"""A classifier on a stack on demand: the model of the whole stack, without the kernels it does not need."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from multikernel import KernelBank, MKLClassifier, View
+from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.kernels.together import OnDemand
+from multikernel.views import bank as banks
+
+X, Y = make_classification(420, 8, n_informative=5, n_redundant=0, n_classes=3, flip_y=0.05, random_state=0)
+BINARY = Y == 1
+KERNELS = [
+    View(f"g{width:g}", Gaussian(scale=width), transforms="unit_diagonal", standardize=True)
+    for width in (0.5, 1.0, 2.0, 4.0, 32.0)
+] + [View("linear", Linear(), columns=[0, 1], transforms="unit_diagonal", standardize=True)]
+
+
+@pytest.fixture
+def always(monkeypatch):
+    monkeypatch.setattr(banks, "_LARGE", 0)
+
+
+def test_large_stacks_of_a_unit_diagonal_are_on_demand(always):
+    stack = KernelBank(KERNELS).fit_on_demand(X)
+    assert isinstance(stack, OnDemand)
+    np.testing.assert_array_equal(np.asarray(stack), KernelBank(KERNELS).fit_stack(X))
+
+
+@pytest.mark.parametrize(
+    "bank",
+    [
+        KernelBank([Gaussian(), Linear()]),  # a variance needs the matrix
+        KernelBank(KERNELS, gram="memmap"),
+        KernelBank(KERNELS, psd="clip"),
+        KernelBank([*KERNELS, View("p", Polynomial(2), transforms=("center", "unit_diagonal"))]),
+    ],
+    ids=["variance", "memmap", "clip", "center"],
+)
+def test_other_stacks_are_written_whole(bank, always):
+    stack = bank.fit_on_demand(X)
+    assert isinstance(stack, np.ndarray)
+    np.testing.assert_array_equal(stack, bank.fit_stack(X))
+
+
+def test_small_stacks_are_written_whole():
+    assert isinstance(KernelBank(KERNELS).fit_on_demand(X), np.ndarray)
+
+
+def test_constant_kernels_are_refused_as_ever(always):
+    constant = np.column_stack([np.ones(420), X[:, 0]])
+    views = [View("flat", Gaussian(gamma=1.0), columns=[0], normalize=None), ("rest", Gaussian(), [1])]
+    with pytest.raises(ValueError, match="kernel 'flat' is constant on the training rows"):
+        MKLClassifier(views).fit(constant, BINARY)
+
+
+@pytest.mark.parametrize(
+    ("settings", "y"),
+    [
+        ({}, BINARY),
+        ({"norm": 2.0}, BINARY),
+        ({"loss": "squared_hinge", "C": "learn"}, BINARY),
+        ({"C": np.inf}, BINARY),
+        ({"multiclass": "ovo", "n_jobs": 2}, Y),
+        ({"multiclass": "joint"}, Y),
+    ],
+    ids=["plain", "norm 2", "learned C", "hard margin", "ovo", "joint"],
+)
+def test_the_model_is_that_of_the_whole_stack(settings, y, monkeypatch):
+    model = MKLClassifier(KERNELS, tol=1e-7, **settings)
+    whole = model.fit(X, y).kernel_weights_, model.objective_, model.decision_function(X)
+    monkeypatch.setattr(banks, "_LARGE", 0)
+    model.fit(X, y)
+    np.testing.assert_allclose(model.kernel_weights_, whole[0], atol=1e-4)
+    assert model.objective_ == pytest.approx(whole[1], rel=2e-7)
+    np.testing.assert_allclose(model.decision_function(X), whole[2], atol=2e-3 * np.abs(whole[2]).max())
+
+
+def test_kernels_without_use_are_not_written(always, monkeypatch):
+    seen = []
+    fit = KernelBank.fit_on_demand
+    monkeypatch.setattr(KernelBank, "fit_on_demand", lambda self, X: seen.append(fit(self, X)) or seen[-1])
+    model = MKLClassifier(KERNELS).fit(X, BINARY)
+    (stack,) = seen
+    assert stack._is_written[model.kernel_weights_ > 0.0].all()
+    assert not stack._is_written[4]  # the widest Gaussian, which tells nothing apart

@@ -2,8 +2,8 @@
 
 β_i = Σ_j t_j a_j with 0 ≤ a_j ≤ U_j: one for each sign that a dual variable may have, t = ±1; for the joint
 hinge one for each other class, t the turn to it, in an orthonormal basis of the directions Σ_l B_il = 0, so
-that a sample has d = n_classes − 1 numbers β_i. Squared errors have none. The slacks of the bounds are s and
-v.
+that a sample has d = n_classes − 1 numbers β_i. Squared errors have none, nor have smooth losses, whose
+duals follow from the scores (:mod:`.smooth`). The slacks of the bounds are s and v.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._typing import Array
 from .losses import JointHinge, Loss
+from .smooth import SmoothLoss
 
 _CRISP = 1e-6  # relative: duals as near to a bound as this are at it
 
@@ -84,7 +85,11 @@ class Task:
         total = float(self.a @ self.s) + float(self.room @ self.v)
         return total, self.a.size + int(np.count_nonzero(self.bounded))
 
-    def linear(self, beta: Array) -> float:
+    def plane(self, beta: Array, scores: Array) -> tuple[float, Array]:
+        """The dual value without the kernels' part, and its dual variables: β, or what these scores make."""
+        return self._linear(beta) - 0.5 * float(self.shift @ (beta**2).sum(axis=1)), beta
+
+    def _linear(self, beta: Array) -> float:
         """The linear part of the dual, from the smallest barrier variables that make β."""
         if self.is_free:
             return float(np.vdot(self.target, beta))
@@ -163,8 +168,41 @@ class Task:
         return np.where(self.bounded & (self.upper - a <= _CRISP * largest), self.upper, snapped)
 
 
-def make_task(loss: Loss | JointHinge) -> Task:
+class SmoothTask(Task):
+    """A machine with a smooth loss: the coefficients of the function are free, its scores make the duals.
+
+    In Newton's equations the Hessian's inverse is what the shift is for squared errors.
+    """
+
+    def __init__(self, loss: SmoothLoss) -> None:
+        self.loss = loss
+        nothing = np.zeros(0)
+        super().__init__(
+            np.zeros(0, np.intp), np.zeros((0, 1)), nothing, nothing, shift=np.zeros(loss.n),
+            target=np.zeros((loss.n, 1)), total=np.zeros(1), epsilon=0.0,
+            has_intercept=loss.has_intercept, risk=self._risk,
+        )  # fmt: skip
+
+    def _risk(self, scores: Array, b: Array) -> tuple[float, Array]:
+        b = np.array([self.loss.best_intercept(scores[:, 0])])
+        return self.loss.value(scores[:, 0] + b), b
+
+    def plane(self, beta: Array, scores: Array) -> tuple[float, Array]:
+        u = scores[:, 0] + self.loss.best_intercept(scores[:, 0])
+        dual = -self.loss.gradient(u)
+        return self.loss.value(u) + float(dual @ u), dual[:, None]
+
+    def settle(self, scores: Array) -> None:
+        """Take the scores without intercept, (n, 1), and the intercept with which duals are in balance."""
+        self.b = np.array([self.loss.best_intercept(scores[:, 0])])
+        self.u = scores[:, 0] + self.b
+        self.dual = -self.loss.gradient(self.u)[:, None]
+
+
+def make_task(loss: Loss | JointHinge | SmoothLoss) -> Task:
     """The task of a loss."""
+    if isinstance(loss, SmoothLoss):
+        return SmoothTask(loss)
     return _joint_task(loss) if isinstance(loss, JointHinge) else _plain_task(loss)
 
 

@@ -6,7 +6,8 @@ with ω = floor + μ. On kernels of low rank SMO needs steps in proportion to C 
 to 40 steps on all kernels, each with one Cholesky factorization. It is used where SMO is slow, and where
 double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
 
-The dual variables are made of barrier variables (:mod:`.barrier`).
+The dual variables are made of barrier variables (:mod:`.barrier`), or of scores for smooth losses
+(:mod:`.smooth`), which have their own matrix in the place of R + D.
 
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
 the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·
@@ -38,8 +39,9 @@ from ..._typing import Array
 from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Kernels
-from .barrier import Task, make_task
+from .barrier import SmoothTask, Task, make_task
 from .losses import JointHinge, Loss
+from .smooth import SmoothLoss
 
 _MAX_ITER = 150
 _PATIENCE = 12  # iterations without progress, after which rounding is to blame
@@ -94,7 +96,7 @@ class Found(NamedTuple):
     """Weights, duals and functions with their bounds."""
 
     mu: Array  # (n_kernels,), without the floor
-    betas: list[Array]  # (n, d) of each task, feasible
+    betas: list[Array]  # (n, d) of each task, feasible; coefficients of the function for smooth losses
     variables: list[Array]  # the barrier variables that they are made of
     inner: list[list[Array]]  # T_m'ξ (r_m, d) of each task and kernel of low rank
     xis: list[Array]  # ξ (r, d) of each task
@@ -132,7 +134,7 @@ class InteriorPoint:
     def __init__(
         self,
         kernels: Kernels,
-        losses: Sequence[Loss | JointHinge],
+        losses: Sequence[Loss | JointHinge | SmoothLoss],
         weight_set: LpBall,
         floor: Array | None = None,
         least_size: float = 0.0,
@@ -198,6 +200,9 @@ class _Point:
         # scores without intercepts: of kernels of low rank, and of the others
         self.low_scores = [K.Q @ task.eta for task in self.tasks]
         self.dense_scores = [np.zeros_like(beta) if self.R is None else self.R @ beta for beta in self.betas]
+        for task, low, dense in zip(self.tasks, self.low_scores, self.dense_scores, strict=True):
+            if isinstance(task, SmoothTask):
+                task.settle(low + dense)
 
     # ------------------------------------------------------------------ certificate
     def certified(self) -> Found:
@@ -208,25 +213,26 @@ class _Point:
         for t, task in enumerate(self.tasks):
             norm2 += float(np.vdot(self.thetas[t], self.thetas[t]))
             norm2 += float(np.vdot(self.betas[t], self.dense_scores[t]))
-            value, b = task.risk(self.low_scores[t] + self.dense_scores[t], task.b)
+            scores = self.low_scores[t] + self.dense_scores[t]
+            value, b = task.risk(scores, task.b)
             risk += value
             intercepts.append(b)
             a = task.feasible(task.a)
             beta = task.free_beta if task.is_free else task.beta_of(task.a if a is None else a)
-            if task.is_free and task.has_intercept:
+            if task.is_free and task.has_intercept and not isinstance(task, SmoothTask):
                 beta = beta - beta.mean(axis=0)
-            plane += task.linear(beta) - 0.5 * float(task.shift @ (beta**2).sum(axis=1))
-            plane = -np.inf if a is None else plane
-            q += self.kernels.forms(beta)
+            own, dual = task.plane(beta, scores)
+            plane = -np.inf if a is None else plane + own
+            q += self.kernels.forms(dual)
             betas.append(beta)
             variables.append(task.a)
         w = self.weights
         upper = risk + 0.5 * norm2
         lower = plane - 0.5 * w.support(q)
-        dual = plane - 0.5 * float(w.omega @ q)
+        value = plane - 0.5 * float(w.omega @ q)
         gap = relative_gap(upper, lower, self.method.least_size)
         xis = [self.split.up(theta) for theta in self.thetas]
-        return Found(w.mu, betas, variables, self.inner, xis, intercepts, dual, upper, lower, gap)
+        return Found(w.mu, betas, variables, self.inner, xis, intercepts, value, upper, lower, gap)
 
     # ------------------------------------------------------------------ step
     def step(self) -> bool:
@@ -239,6 +245,7 @@ class _Point:
             except (np.linalg.LinAlgError, ValueError):
                 return False
             length = self._shortened(change, self._length(change))
+            length = min(length, self._longest(change))
         numbers = [x for d in change.tasks for x in d] + [change.mu, change.z, np.array([change.multiplier])]
         if not (length > 0.0 and all(np.isfinite(x).all() for x in numbers)):
             return False
@@ -254,10 +261,25 @@ class _Point:
             w.multiplier += length * change.multiplier
         return True
 
+    def _longest(self, change: Step) -> float:
+        """How far the Hessians of smooth losses hold, by the largest change of a score."""
+        K, largest = self.kernels, 0.0
+        for t, (task, d) in enumerate(zip(self.tasks, change.tasks, strict=True)):
+            if not isinstance(task, SmoothTask):
+                continue
+            scores = K.Q @ d.eta + d.b
+            if self.R is not None:
+                scores = scores + self.R @ d.beta
+                if self.weights.moves:
+                    scores = scores + np.tensordot(change.mu[K.dense], self.F[t][K.dense], 1)
+            largest = max(largest, float(np.abs(scores).max()))
+        return float(np.log1p(largest) / largest) if largest > 0.0 else 1.0
+
     def _system(self, t: int) -> "_System":
         """The factors of one task, with the columns that all directions use."""
         task, K = self.tasks[t], self.kernels
-        system = _System(self.R, task, K.Q, self.split.G)
+        kind = _SmoothSystem if isinstance(task, SmoothTask) else _System
+        system = kind(self.R, task, K.Q, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -303,10 +325,7 @@ class _Point:
     ) -> "_Part":
         """The part of one task, before the change of the weights is known."""
         task, system, K = self.tasks[t], self.systems[t], self.kernels
-        scores = self.low_scores[t] + self.dense_scores[t]
-        if second is not None:
-            scores = scores + second.scores[t]
-        margin = task.target - scores - task.b - task.shift[:, None] * self.betas[t]
+        margin = self._residual(t) - (0.0 if second is None else second.scores[t])
         cs, cv = product - task.a * task.s, np.where(task.bounded, product - task.room * task.v, 0.0)
         if predictor is not None:
             d = predictor.tasks[t]
@@ -318,14 +337,30 @@ class _Point:
             rho = task.reward + (task.turn * inner[task.sample]).sum(axis=1) + task.s - task.v
             rho = rho + cs / task.a - cv / task.room
             r = task.right_side(rho, system.theta, system.curvature)
-        mismatch = self.thetas[t] - (K.Q @ self.split.G).T @ self.betas[t]
+        beta = self._expansion(t)
+        mismatch = self.thetas[t] - (K.Q @ self.split.G).T @ beta
         x, e = system.solve(r[:, None], mismatch)
-        missing = task.total - self.betas[t].sum(axis=0)
+        missing = task.total - beta.sum(axis=0)
         A, right = system.reduced(x[:, 0], missing)
         if self.weights.moves:
-            for m, part, by_duals in zip(K.low, self.inner[t], K.projected(self.betas[t]), strict=True):
+            for m, part, by_duals in zip(K.low, self.inner[t], K.projected(beta), strict=True):
                 right[m] -= float(np.vdot(part, part - by_duals))
+            if isinstance(task, SmoothTask):
+                right[K.dense] += self.F[t][K.dense][..., 0] @ (beta - self.betas[t])[:, 0]
         return _Part(cs, cv, rho, r, x[:, 0], e[:, 0], missing, A, right)
+
+    def _expansion(self, t: int) -> Array:
+        """The β at which Newton's equations are stated: of smooth losses the duals that the scores make."""
+        task = self.tasks[t]
+        return task.dual if isinstance(task, SmoothTask) else self.betas[t]
+
+    def _residual(self, t: int) -> Array:
+        """What the scores still lack, (n, d)."""
+        task, beta = self.tasks[t], self.betas[t]
+        if isinstance(task, SmoothTask):
+            return np.zeros_like(beta) if self.R is None else self.R @ (beta - task.dual)
+        scores = self.low_scores[t] + self.dense_scores[t]
+        return np.asarray(task.target - scores - task.b - task.shift[:, None] * beta)
 
     def _completed(self, t: int, part: "_Part", d_mu: Array) -> Direction:
         """The direction of one task, from the change of the weights."""
@@ -335,7 +370,8 @@ class _Point:
         eta = e + self.kernels.moved(d_mu, self.inner[t], task.d) if d_mu.size else e
         if task.is_free:
             nothing = np.zeros(0)
-            return Direction(x[:, None], nothing, nothing, nothing, eta, e, b)
+            d_beta = x[:, None] + self._expansion(t) - self.betas[t]
+            return Direction(d_beta, nothing, nothing, nothing, eta, e, b)
         a = task.variables(x, part.r, part.rho, system.theta, system.curvature)
         s = (part.cs - task.s * a) / task.a
         v = np.where(task.bounded, (part.cv + task.v * a) / task.room, 0.0)
@@ -425,6 +461,17 @@ class _System:
 
     def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
         self.G, self.d, self.task = G, task.d, task
+        self._factorize(R, task)
+        P = Q @ G
+        self.P = P if task.d == 1 else task.turned(np.kron(P, np.eye(task.d)))
+        if self.P.shape[1]:
+            self.BP = self._base(self.P)
+            N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
+            self.unit = 1.0 / np.sqrt(np.diagonal(N))
+            self.small = _cholesky(N * self.unit[:, None] * self.unit)
+
+    def _factorize(self, R: Array | None, task: Any) -> None:
+        """R + D."""
         self.theta = task.s / task.a + task.v / task.room
         self.curvature = task.curvature(self.theta)
         self.moves = np.isfinite(self.curvature)
@@ -437,13 +484,6 @@ class _System:
                 matrix[~self.moves] = matrix[:, ~self.moves] = 0.0
                 matrix[~self.moves, ~self.moves] = 1.0
             self.factor = _cholesky(matrix)
-        P = Q @ G
-        self.P = P if task.d == 1 else task.turned(np.kron(P, np.eye(task.d)))
-        if self.P.shape[1]:
-            self.BP = self._base(self.P)
-            N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
-            self.unit = 1.0 / np.sqrt(np.diagonal(N))
-            self.small = _cholesky(N * self.unit[:, None] * self.unit)
 
     def _base(self, r: Array) -> Array:
         if self.factor is None:
@@ -494,6 +534,24 @@ class _System:
             b = np.linalg.solve(self.corner, self.columns[:, : self.k].T @ beta - missing)
             beta, inner = beta - self.solved[:, : self.k] @ b, inner - self.inner[:, : self.k] @ b
         return beta, inner, b
+
+
+class _SmoothSystem(_System):
+    """The same with the inverse of SS' in the place of D."""
+
+    def _factorize(self, R: Array | None, task: Any) -> None:
+        self.theta = self.curvature = np.zeros(0)
+        self.S, self.factor = task.loss.hessian_root(task.u), None
+        if R is not None:
+            matrix = self.S[:, None] * R * self.S if self.S.ndim == 1 else self.S.T @ R @ self.S
+            matrix.flat[:: len(matrix) + 1] += 1.0
+            self.factor = _cholesky(matrix)
+
+    def _base(self, r: Array) -> Array:
+        inner = self.S[:, None] * r if self.S.ndim == 1 else self.S.T @ r
+        if self.factor is not None:
+            inner = cho_solve(self.factor, inner, check_finite=False)
+        return np.asarray(self.S[:, None] * inner if self.S.ndim == 1 else self.S @ inner)
 
 
 def _cholesky(matrix: Array) -> Any:

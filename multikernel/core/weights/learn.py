@@ -12,8 +12,9 @@ from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError
+from ..svm.losses import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
+from ..svm.smooth import SmoothLoss
 from . import second
 from .loop import WORKING_MARGIN, OuterLoop, SolveResult
 
@@ -25,7 +26,7 @@ _RUN = 8
 
 def learn_weights(
     Ks: Array | OnDemand,
-    losses: Sequence[Loss | JointHinge],
+    losses: Sequence[second.AnyLoss],
     *,
     norm: float = 1.0,
     costs: Array | None = None,
@@ -41,8 +42,8 @@ def learn_weights(
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
         Symmetric positive semidefinite; never modified. Or one on demand.
-    losses : sequence of Loss, all of one kind, or of one JointHinge
-        One for each task (a classifier, an output); the latter has an output for each class.
+    losses : sequence of Loss or of SmoothLoss, all of one kind, or of one JointHinge
+        One for each task (a classifier, an output); the last has an output for each class.
     norm : float >= 1
         p of the weight set Σ_m (d_m² μ_m)^p ≤ 1.
     costs : array (n_kernels,), optional
@@ -93,12 +94,17 @@ def learn_weights(
         warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
         if warm is not None and fixed is not None:
             warm = warm._replace(weights=_above(warm.weights[: fixed.size] / left - fixed))
-        identity = scaled[0].identity if learn_ridge else None
+        identity = scaled[0].identity if learn_ridge and not isinstance(scaled[0], SmoothLoss) else None
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
         options, units = options or Options(), (target_scale / kernel_scale, target_scale)
         can_hand_over = second.is_possible(stack, scaled)
         factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
-        if factors:
+        if factors or isinstance(scaled[0], SmoothLoss):
+            if not can_hand_over:
+                raise ValueError(
+                    f"a smooth loss needs a stack in memory of at most {second.MOST_DENSE} samples; got "
+                    f"{stack.n}{' on disk' if stack.on_disk else ''}."
+                )
             learner = OuterLoop(stack, scaled, LpBall(norm), options)
             learner.units = units
             return _hand_over(learner, scaled, factors, kernel_costs, left, exact)
@@ -134,7 +140,7 @@ def _above(weights: Array) -> Array:
     return above if above.any() else np.ones(weights.size)
 
 
-def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
+def _target_scale(losses: Sequence[second.AnyLoss], kernel_scale: float) -> float:
     if isinstance(losses[0], OneClass):
         return kernel_scale  # β stays as it is
     if isinstance(losses[0], EpsilonInsensitive | SquaredError):
@@ -177,7 +183,7 @@ def _start_warm(learner: OuterLoop, start: _Start) -> None:
 
 def _prepare(
     stack: WeightedStack,
-    losses: Sequence[Loss | JointHinge],
+    losses: Sequence[second.AnyLoss],
     weight_set: LpBall,
     options: Options,
     start: _Start | None = None,
@@ -288,7 +294,7 @@ def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool, left:
 
 def _hand_over(
     learner: OuterLoop,
-    losses: Sequence[Loss | JointHinge],
+    losses: Sequence[second.AnyLoss],
     factors: dict[int, Factor],
     costs: Array,
     left: float,
@@ -327,7 +333,7 @@ def _hand_over(
     )
 
 
-def _inseparable(Ks: Array | OnDemand, losses: Sequence[Loss | JointHinge]) -> SolveResult:
+def _inseparable(Ks: Array | OnDemand, losses: Sequence[second.AnyLoss]) -> SolveResult:
     nothing = np.zeros((len(losses), Ks.shape[1]))
     return SolveResult(
         weights=np.full(Ks.shape[0], np.nan), ridge=0.0, duals=nothing, intercepts=nothing[:, 0],

@@ -48,7 +48,8 @@ from ..stack.sums import WeightedStack
 from ..svm.joint.machine import JointMachine
 from ..svm.losses import JointHinge, Loss, SquaredError, value_floor
 from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Sensitivity, Values
-from .second import FactorPart
+from ..svm.smooth import SmoothLoss
+from .second import AnyLoss, FactorPart
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
@@ -114,13 +115,14 @@ class Iterate:
     """
 
     def __init__(
-        self, stack: WeightedStack, losses: Sequence[Loss | JointHinge], weight_set: LpBall, options: Options
+        self, stack: WeightedStack, losses: Sequence[AnyLoss], weight_set: LpBall, options: Options
     ) -> None:
         self.stack, self.weight_set, self.options = stack, weight_set, options
         self.n_kernels = stack.n_kernels
         self.fixed = self.n_kernels == 1 or np.isinf(weight_set.p)
         steps = options.max_steps if self.fixed else min(options.max_steps, patient_steps(stack.n))
-        self.machines = [_machine(loss, stack, steps) for loss in losses]
+        # smooth losses have none: they are handed over at once
+        self.machines = [_machine(loss, stack, steps) for loss in losses if not isinstance(loss, SmoothLoss)]
         self.mu = weight_set.center(self.n_kernels)
         self.least_size = value_floor(losses, stack.mean_diagonals)
         for machine in self.machines:
@@ -388,12 +390,14 @@ class OuterLoop(Iterate):
     """The outer loop; see the module. Kernels and losses are already scaled to order one."""
 
     def __init__(
-        self, stack: WeightedStack, losses: Sequence[Loss | JointHinge], weight_set: LpBall, options: Options
+        self, stack: WeightedStack, losses: Sequence[AnyLoss], weight_set: LpBall, options: Options
     ) -> None:
         super().__init__(stack, losses, weight_set, options)
         self.planes = Planes()
         # a factorisation is not left half-way, as SMO is
-        self.record = Recorder.of(options, divisible=not isinstance(self.machines[0], RidgeMachine))
+        self.record = Recorder.of(
+            options, divisible=not any(isinstance(m, RidgeMachine) for m in self.machines)
+        )
         self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False

@@ -27,12 +27,14 @@ from ..stack.sums import WeightedStack
 from ..svm.barrier import class_basis
 from ..svm.interior_point import Found, InteriorPoint
 from ..svm.losses import HardMargin, JointHinge, Loss
+from ..svm.smooth import SmoothLoss
 
+AnyLoss = Loss | JointHinge | SmoothLoss
 # The explicit features (n, r) of a kernel by its number; None where it has none.
 Exact = Callable[[int], Array | None]
 
 _LOST = 1e-3  # share of the function that rounding of dual variables may take
-_MOST_DENSE = 4000  # coordinates of a dense factorization
+MOST_DENSE = 4000  # coordinates of a dense factorization
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
@@ -45,18 +47,18 @@ _NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
 
 
 # ---------------------------------------------------------------------- when
-def is_possible(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> bool:
+def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss]) -> bool:
     """Whether the interior-point method knows the loss and its matrices are not too large."""
     if stack.identity is not None or stack.on_disk or isinstance(losses[0], HardMargin):
         return False
-    return stack.n * _numbers_per_sample(losses) <= _MOST_DENSE
+    return stack.n * _numbers_per_sample(losses) <= MOST_DENSE
 
 
-def _numbers_per_sample(losses: Sequence[Loss | JointHinge]) -> int:
+def _numbers_per_sample(losses: Sequence[AnyLoss]) -> int:
     return losses[0].n_classes - 1 if isinstance(losses[0], JointHinge) else 1
 
 
-def allowed_work(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> float:
+def allowed_work(stack: WeightedStack, losses: Sequence[AnyLoss]) -> float:
     """How many numbers may be read before the problem is handed over."""
     n = float(stack.n) * _numbers_per_sample(losses)
     return (
@@ -68,7 +70,7 @@ def allowed_work(stack: WeightedStack, losses: Sequence[Loss | JointHinge]) -> f
 
 
 def beyond_precision(
-    stack: WeightedStack, losses: Sequence[Loss | JointHinge], exact: Exact | None = None
+    stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | None = None
 ) -> dict[int, Factor]:
     """Factors of the kernels of low rank that dual variables cannot hold; none where all can."""
     largest = max(_largest_dual(loss) for loss in losses)
@@ -78,8 +80,10 @@ def beyond_precision(
     return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1, exact)
 
 
-def _largest_dual(loss: Loss | JointHinge) -> float:
+def _largest_dual(loss: AnyLoss) -> float:
     """C, also of the losses whose dual variables have no bound."""
+    if isinstance(loss, SmoothLoss):
+        return loss.largest_dual
     if isinstance(loss, JointHinge):
         return float(loss.upper.max())
     if loss.total:
@@ -142,7 +146,7 @@ class Handed(NamedTuple):
 
 def solve(
     stack: WeightedStack,
-    losses: Sequence[Loss | JointHinge],
+    losses: Sequence[AnyLoss],
     weight_set: LpBall,
     factors: dict[int, Factor],
     tol: float,
@@ -226,8 +230,9 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
             coefs[int(m)].append(basis @ v.T)
         value, b = task.risk(scores, b)
         risk += value
-        plane += task.linear(beta) - 0.5 * float(task.shift @ (beta**2).sum(axis=1))
-        q += own
+        own_plane, dual = task.plane(beta, scores)
+        plane += own_plane
+        q += own if dual is beta else kernels.forms(dual)
         duals.append(task.outputs(beta))
         intercepts.append(basis @ b)
     upper, lower = risk + 0.5 * norm2, plane - 0.5 * weights.support(q)

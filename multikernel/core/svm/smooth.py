@@ -1,0 +1,135 @@
+"""Smooth convex losses of the scores of all samples, which need not be sums over the samples.
+
+    min_{f, b}  ½‖f‖²_K + L(f + b)
+
+A loss states its value, its gradient and a root of its Hessian; its conjugate is not needed. At any scores u
+with Σ ∂L/∂u_i = 0 (where there is an intercept), β = −∇L(u) is a feasible dual point of the value
+
+    L(u) + β'u − ½ β'Kβ  ≤  optimum
+
+because L*(−β) = −β'u − L(u) there. Scores and dual value meet at the optimum, so that every loss of this form
+has a certificate. :mod:`.interior_point` takes Newton's steps, for kernel weights and scores together:
+
+    (R + H⁻¹) dβ + Q e + F dμ + 1 db = u − f − b,     H = ∇²L(u) = SS'
+
+where H⁻¹ is never computed, since (R + H⁻¹)⁻¹ = S (1 + S'RS)⁻¹ S'. A step is no longer than log(1 + δ) / δ of
+Newton's, δ the largest change of a score: the Hessians of the logistic loss and of the log-sum-exps of Cox's
+partial likelihood change by a factor of at most exp(δ) on the way.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from ..._typing import Array
+
+_MOST_STEPS = 100  # of the search for an intercept
+_BALANCED = 1e-15  # of the sum of all slopes
+
+
+class SmoothLoss(ABC):
+    """L(u), u (n,) the scores of the samples with the intercept; see the module."""
+
+    has_intercept = True
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """The number of samples."""
+
+    @property
+    @abstractmethod
+    def largest_dual(self) -> float:
+        """A bound of |∂L/∂u_i|."""
+
+    @abstractmethod
+    def value(self, u: Array) -> float:
+        """L(u)."""
+
+    @abstractmethod
+    def gradient(self, u: Array) -> Array:
+        """∇L(u), (n,)."""
+
+    @abstractmethod
+    def hessian_root(self, u: Array) -> Array:
+        """S with SS' = ∇²L(u): (n,) where it is diagonal, else (n, r)."""
+
+    @abstractmethod
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "SmoothLoss":
+        """The loss for K/kernel_scale: kernel_scale L. β becomes β · kernel_scale."""
+
+    @property
+    def shift(self) -> Array:
+        """What the dual adds to the kernel's diagonal."""
+        return np.zeros(self.n)
+
+    def least_size(self, mean_diagonal: float) -> float:
+        """What a gap is at least relative to."""
+        return 0.0
+
+    def best_intercept(self, scores: Array) -> float:
+        """The b with the least L(scores + b), by Newton's steps between bounds; 0 without an intercept."""
+        if not self.has_intercept:
+            return 0.0
+        b, low, high, reach = 0.0, -np.inf, np.inf, 1.0
+        for _ in range(_MOST_STEPS):
+            slopes = self.gradient(scores + b)
+            slope, size = float(slopes.sum()), float(np.abs(slopes).sum())
+            if abs(slope) <= _BALANCED * size:
+                break
+            low, high = (b, high) if slope < 0.0 else (low, b)
+            root = self.hessian_root(scores + b)  # the second derivative in b is 1'SS'1
+            bend = float(np.sum((root if root.ndim == 1 else root.sum(axis=0)) ** 2))
+            reach *= 2.0  # where the slopes are flat Newton's step is far too long
+            step = -slope / bend if abs(slope) < reach * bend else -reach * float(np.sign(slope))
+            middle = 0.5 * (low + high)
+            if b + step == b or (np.isfinite(middle) and middle in (low, high)):
+                break
+            b = b + step if low < b + step < high else middle
+        return b
+
+
+@dataclass(frozen=True)
+class Logistic(SmoothLoss):
+    """Σ C_i log(1 + exp(−y_i u_i)); ``target`` holds ±1, ``C`` one number for each sample (or one for all).
+
+    Examples
+    --------
+    >>> loss = Logistic(np.array([1.0, -1.0]), 2.0)
+    >>> round(loss.value(np.zeros(2)), 4), loss.gradient(np.zeros(2)).tolist()
+    (2.7726, [-1.0, 1.0])
+    """
+
+    target: Array
+    C: Array | float
+
+    @property
+    def n(self) -> int:
+        return self.target.size
+
+    @cached_property
+    def _C(self) -> Array:
+        return np.broadcast_to(np.asarray(self.C, float), self.target.shape)
+
+    @property
+    def largest_dual(self) -> float:
+        return float(self._C.max())
+
+    def value(self, u: Array) -> float:
+        return float(self._C @ np.logaddexp(0.0, -self.target * u))
+
+    def _wrong(self, u: Array) -> Array:
+        """1 / (1 + exp(y u)), the probability of the other class."""
+        return np.exp(-np.logaddexp(0.0, self.target * u))
+
+    def gradient(self, u: Array) -> Array:
+        return -self._C * self.target * self._wrong(u)
+
+    def hessian_root(self, u: Array) -> Array:
+        return np.sqrt(self._C * self._wrong(u) * self._wrong(-u))
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> Self:
+        return replace(self, C=self._C * kernel_scale)

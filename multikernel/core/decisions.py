@@ -49,8 +49,12 @@ def calibrate(
     # the folds take the route of the fit, though they have fewer rows
     settled: dict[str, Any] = {}
     if hasattr(estimator, "gram_"):
-        route = {"gram": estimator.gram_, "missing": estimator.missing_}
-        settled["kernels"] = replace(estimator._storage, **route)
+        stored, route = estimator._storage, {"gram": estimator.gram_, "missing": estimator.missing_}
+        if route["gram"] == "working_set":
+            route |= {"gram": "low_rank", "rank": "auto"}
+        elif stored.rank == "auto":
+            route["rank"] = None
+        settled["kernels"] = replace(stored, **route)
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

@@ -165,7 +165,8 @@ class WorkingSets:
 
     def _solve(self, group: Group, places: Array, before: SolveResult | None, tol: float) -> Machines:
         """The machines on a set of places, from those of the set before, whose duals are of all places."""
-        self._require_room(places.size)
+        if places.size > LARGEST_DENSE or not self._has_room(places.size):
+            raise TooManyRowsError
         bank = self.bank.moved(take_rows(self.table, group.rows[places]))
         Ks = bank.training_stack()
         start = None if before is None else replace(before, duals=before.duals[:, places])
@@ -184,11 +185,10 @@ class WorkingSets:
         part = DualKernels(bank.restrict(support, active), duals[:, support], weights)
         return Machines(result, value, FittedKernels([part], weights.shape))
 
-    def _require_room(self, n: int) -> None:
-        stored = self.bank
-        fits = estimate_memory(n, stored.n_kernels_, stored.dtype, limit=stored.memory_limit, lean=True).fits
-        if n > LARGEST_DENSE or not fits:
-            raise TooManyRowsError
+    def _has_room(self, n: int) -> bool:
+        """Whether memory holds the Gram matrices of so many rows."""
+        bank = self.bank
+        return estimate_memory(n, bank.n_kernels_, bank.dtype, limit=bank.memory_limit, lean=True).fits
 
     def _judge(self, group: Group, others: Array, machines: Machines) -> None:
         """Give up where the rows that are missed will be far too many, by some of them."""

@@ -66,7 +66,7 @@ class ScalePlan:
     sgd_seconds: float
     accuracy_problems: tuple[str, ...]
     accuracy_rows: int
-    accuracy_ranks: tuple[int, ...]
+    accuracy_ranks: tuple[int | str, ...]
     accuracy_replicates: int
     cluster_chunks: int
     cluster_chunk_rows: int
@@ -106,9 +106,10 @@ FULL = ScalePlan(
     rank=100,
     contest_seconds=90.0,
     sgd_seconds=20.0,
-    accuracy_problems=("generated", "letter", "pendigits"),
+    # the working sets were tuned on the first three
+    accuracy_problems=("generated", "letter", "pendigits", "waveform", "spambase", "usps", "ringnorm"),
     accuracy_rows=5000,
-    accuracy_ranks=(100, 300),
+    accuracy_ranks=(100, 300, "auto"),
     accuracy_replicates=5,
     cluster_chunks=16,
     cluster_chunk_rows=8192,
@@ -141,7 +142,7 @@ QUICK = ScalePlan(
     sgd_seconds=1.0,
     accuracy_problems=("generated",),
     accuracy_rows=500,
-    accuracy_ranks=(50, 100),
+    accuracy_ranks=(50, 100, "auto"),
     accuracy_replicates=5,
     cluster_chunks=4,
     cluster_chunk_rows=1000,

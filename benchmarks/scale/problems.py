@@ -13,7 +13,6 @@ from multikernel.kernels import Gaussian
 
 FloatArray = NDArray[np.float64]
 
-REAL = ("letter", "pendigits")
 _PARTS = 4  # views that the columns of a real data set are divided into, beside the view of all of them
 
 
@@ -31,7 +30,8 @@ def available(problem: str) -> bool:
 def labelled_problem(problem: str, n: int, seed: int) -> tuple[FloatArray, NDArray[np.int_], list[View]]:
     """n rows drawn by the seed: of generated rows fresh ones each time, of a data set a part of it.
 
-    Labels of letters are A to M against N to Z, those of digits even against odd.
+    Labels of letters are A to M against N to Z, those of others, such as digits, even against odd classes.
+    Of a data set with fewer rows all are taken.
     """
     if problem == "generated":
         rows = make_rows(n, seed=1000 + seed)

@@ -49,5 +49,11 @@ def test_a_fit_and_the_page_of_some():
         "| ringnorm | 2 | 40 | 1 |" in text and "| -2.00 | **no** |" in text
     )  # the second split has one side
     assert "| trace error of the factors | 0.50 |" in text
+    sets = cliff.page([small, large | {"gram": "working_set", "trace_errors": {}}], {})
+    assert (
+        "| working sets | +0.00 |" in sets
+        and "weight, working sets" in sets
+        and "trace error of the factors |" not in sets
+    )
     level = cliff.page([small, large | {"accuracy": found["accuracy"] + 0.009}], {})
     assert "| +0.90 | yes |" in level

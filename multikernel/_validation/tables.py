@@ -100,6 +100,11 @@ def _check_integer(requirement: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def check_bank_rank(value: Any) -> int | float | str | None:
+    """Return the rank of a bank: "auto", or what :func:`check_rank` takes."""
+    return value if isinstance(value, str) and value == "auto" else check_rank("rank", value)
+
+
 def check_rank(name: str, value: Any) -> int | float | None:
     """Return a rank: None, a number of columns (int ≥ 1), or a trace error (float) between 0 and 1."""
     requirement = (

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._typing import Array
 from ..rows import is_dask
+from ..views.precomputed import way_of_fit
 from .folds import make_folds
 from .row_input import by_chunks, score_by_chunks
 
@@ -49,8 +50,8 @@ def calibrate(
     # the folds take the route of the fit, though they have fewer rows
     settled: dict[str, Any] = {}
     if hasattr(estimator, "gram_"):
-        route = {"gram": estimator.gram_, "missing": estimator.missing_}
-        settled["kernels"] = replace(estimator._storage, **route)
+        stored = estimator._storage
+        settled["kernels"] = replace(stored, **way_of_fit(stored, estimator.gram_, estimator.missing_))
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

@@ -645,7 +645,9 @@ class BaseMKL(KernelEstimator):
         label: str = "",
         start: SolveResult | None = None,
         exact: Exact | None = None,
+        tol: float | None = None,
     ) -> SolveResult:
+        options = self._options(self._draw_seed(), label)
         result = learn_weights(
             Ks,
             losses,
@@ -653,7 +655,7 @@ class BaseMKL(KernelEstimator):
             costs=self._costs,
             learn_ridge=learn_ridge,
             floor=self._floor,
-            options=self._options(self._draw_seed(), label),
+            options=options if tol is None else replace(options, tol=tol),
             start=start,
             exact=exact,
         )

@@ -308,6 +308,12 @@ class Samples:
         identity = self.rows.size == self.group.size and (self.rows == np.arange(self.rows.size)).all()
         return X if identity else _safe_indexing(X, self.rows)
 
+    def among(self, places: Array) -> "Samples":
+        """Some of the samples, by their places: rows of the others count as rows of weight zero."""
+        new = np.full(self.rows.size + 1, -1)  # the last is that of −1
+        new[places] = np.arange(places.size)
+        return Samples(self.rows[places], self.weights[places], new[self.group], self.share)
+
     def spread(self, duals: Array) -> Array:
         """Dual variables of the distinct samples, shared out to all the rows (n_machines, n)."""
         return np.where(self.group >= 0, duals[:, self.group] * self.share, 0.0)

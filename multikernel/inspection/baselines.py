@@ -208,11 +208,11 @@ def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[
 
 def _why_no_grams(subject: Subject, n: int) -> str | None:
     """Why the rivals, which need whole Gram matrices of half of the samples, are left out, if so."""
-    if getattr(subject.final, "gram_", None) != "low_rank" or n <= 2 * LARGEST_DENSE:
+    if getattr(subject.final, "gram_", None) not in ("low_rank", "working_set") or n <= 2 * LARGEST_DENSE:
         return None
     return (
         f"the rivals need whole Gram matrices of half of the {n} samples, and the model was fitted to "
-        "factors of low rank. Evaluate it on fewer samples."
+        "factors of low rank, or to working sets. Evaluate it on fewer samples."
     )
 
 

@@ -157,13 +157,17 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
     """The kernel of each view between some of the samples of fit, (n_rows, n_rows), one at a time.
 
     The views are fitted to all the samples, so that their widths and scales are those of the model, which
-    has thrown away what it does not need. Of a model on factors they are the products of its factors; views
-    without weight have none.
+    has thrown away what it does not need. Of a model on factors they are the products of its factors, of
+    one on working sets those of its own bank; views without weight have none.
     """
     X = final._validate_table(X, reset=False)
     if getattr(final, "gram_", None) == "low_rank":
         for m, Z in final._prediction_bank.iter_factors(_safe_indexing(X, rows)):
             yield m, Z @ Z.T
+        return
+    if getattr(final, "gram_", None) == "working_set":
+        table = _safe_indexing(X, rows)
+        yield from final._prediction_bank.moved(table).iter_kernels(table)
         return
     bank = make_bank(final.kernels, gram="dense", fill=FILL_OF[getattr(final, "missing_", "error")])
     fitted, positions = _distinct(final, X, rows)

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import KernelBank, MultiTable, as_views, view_tables
-from ..views.precomputed import storage_of
+from ..views.precomputed import storage_of, way_of_fit
 from ..views.tables import as_tables
 from ..views.view import place_views
 from ..viz import describe_data
@@ -155,8 +155,9 @@ class Subject:
         }
         if way == _USUAL_WAY and not isinstance(given, KernelBank):
             return kernels
-        settled = way if way != _USUAL_WAY else {}
-        return replace(storage_of(given), kernels=storage_of(kernels).kernels, **settled)
+        stored = storage_of(given)
+        settled = way_of_fit(stored, **way) if way != _USUAL_WAY else {}
+        return replace(stored, kernels=storage_of(kernels).kernels, **settled)
 
     def around(self, estimator: Any) -> Any:
         """Another estimator in the place of the one on kernels: behind the same steps of a pipeline."""

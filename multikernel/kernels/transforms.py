@@ -53,6 +53,13 @@ class Transform(ABC):
         It takes only those columns too, unless ``needs_all_columns``.
         """
 
+    def moved(self, diagonal: np.ndarray) -> Transform:
+        """The same fitted transform for other training points, of which k(x, x) before it is given."""
+        raise ValueError(
+            f"{type(self).__name__} reads the similarities of all training points, and cannot be moved to "
+            "others. Fit it on them."
+        )
+
     def fit_train(self, K: np.ndarray, *, overwrite: bool = False) -> tuple[Transform, np.ndarray]:
         """Fit, and transform the training Gram."""
         fitted = self.fit(K)
@@ -157,6 +164,9 @@ class UnitDiagonal(Transform):
     def restrict(self, support: np.ndarray) -> UnitDiagonal:
         return UnitDiagonal(self._fitted(self.inverse_roots)[support])
 
+    def moved(self, diagonal: np.ndarray) -> UnitDiagonal:
+        return UnitDiagonal(inverse_roots(diagonal))
+
 
 def inverse_roots(diagonal: np.ndarray) -> np.ndarray:
     """1 / √k(x, x) of each point, 0 where k(x, x) is; refused where it is negative by more than rounding."""
@@ -195,6 +205,9 @@ class _Multiple(Transform):
         return diag_test * self._fitted(self.factor)
 
     def restrict(self, support: np.ndarray) -> Transform:
+        return self
+
+    def moved(self, diagonal: np.ndarray) -> Transform:
         return self
 
 
@@ -381,6 +394,13 @@ class Chain(Transform):
         wide = [i for i, transform in enumerate(self.transforms) if transform.needs_all_columns]
         start = wide[-1] if wide else 0
         return Chain(self.transforms[:start] + tuple(t.restrict(support) for t in self.transforms[start:]))
+
+    def moved(self, diagonal: np.ndarray) -> Chain:
+        found, none = [], np.empty((len(diagonal), 0))
+        for transform in self.transforms:
+            found.append(transform.moved(diagonal))
+            diagonal = found[-1].test_diag(none, diagonal)
+        return Chain(tuple(found))
 
 
 # --- transforms by name, and of plain Gram matrices in one call --------------------------------

@@ -38,6 +38,7 @@ from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .vanished import warn_of_vanished
+from .working_sets import Group, fit_working_sets, may_take_sets
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -129,7 +130,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         and ``coef`` of their own. Empty for kernels of common sizes.
     coef_ : array (n_machines, n_columns)
         On factors only: of the columns of the views with weight.
-    gram_ : {"dense", "low_rank", "memmap"}, the kernel representation used
+    gram_ : {"dense", "low_rank", "memmap", "working_set"}, the kernel representation used
+    working_sets_ : DataFrame
+        On working sets only, by machine: ``rows`` of its set, how many of them are ``support`` rows, and how
+        many ``rounds`` it took.
     missing_ : {"error", "renormalize", "absent", "mean", "complete"}
         What was done with samples that lack views.
     memory_ : MemoryEstimate
@@ -254,11 +258,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
             Multiplies C sample by sample.
         """
         self._check_parameters()
-        if goes_low_rank(self, X):
-            self._fit_low_rank(X, y, sample_weight)
-        else:
+        if not goes_low_rank(self, X):
             Ks, problems, samples = self._prepare(X, y, sample_weight)
             self._store(self._solve_all(Ks, problems, samples.weights), samples)
+        elif not (may_take_sets(self, X) and self._fit_working_sets(X, y, sample_weight)):
+            self._fit_low_rank(X, y, sample_weight)
         self._warn_unless_converged()
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
@@ -322,20 +326,53 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         problem = BlockProblem(priced, loss, group.names)
         return learn_on_factors(self, factors, problem, self._label(group))
 
+    # ------------------------------------------------------------------ on working sets
+    def _fit_working_sets(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Solve on exact kernels of the rows that matter; False where these are too many."""
+        X, codes, samples = self._samples(X, y, sample_weight)
+        problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
+        groups = [self._group(problem, samples) for problem in problems]
+        self._votes = self.multiclass == "ovo"
+        if not fit_working_sets(self, X, samples, groups, self.n_jobs):
+            return False
+        self.C_ = np.full(self.intercept_.size, float(self.C))
+        return True
+
+    def _group(self, problem: Machines, samples: Samples) -> Group:
+        weights = samples.weights[problem.rows]
+
+        def losses(places: Array) -> Sequence[Any]:
+            chosen = problem._replace(signs=[signs[places] for signs in problem.signs])
+            return self._losses(chosen, weights[places])
+
+        return Group(
+            problem.rows,
+            problem.names,
+            np.column_stack(problem.signs),
+            price_samples(float(self.C), weights),
+            PrimalHinge() if self.loss == "hinge" else PrimalSquaredHinge(),
+            losses,
+            self._label(problem),
+        )
+
     # ------------------------------------------------------------------ on a Gram stack
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:
         """Check the input and build the kernels: the training stack, the machines to solve, the samples."""
         self._check_parameters()
+        X, codes, samples = self._samples(X, y, sample_weight)
+        Ks = self._fit_kernels(X, samples, on_demand=True)
+        self._votes = self.multiclass == "ovo"
+        return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
+
+    def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
+        """The checked table, the codes of the classes, and the distinct samples with their weights."""
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
         if isinstance(self.C, str):
             check_weight_range(weights)
         require_two_classes(self.classes_, codes[weights > 0])
-        samples = self._distinct(X, codes, weights)
-        Ks = self._fit_kernels(X, samples, on_demand=True)
-        self._votes = self.multiclass == "ovo"
-        return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
+        return X, codes, self._distinct(X, codes, weights)
 
     def _solve_all(
         self,

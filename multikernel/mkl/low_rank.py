@@ -31,7 +31,15 @@ import numpy as np
 import pandas as pd
 
 from .._typing import Array
-from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
+from .._validation import (
+    PSD_CHOICES,
+    RowError,
+    check_bank_rank,
+    check_choice,
+    check_float_dtype,
+    check_rank,
+    warn_caller,
+)
 from ..core.estimator import BaseMKL, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
@@ -81,7 +89,9 @@ _WORST = 100  # rows that become reference rows because the factors miss them mo
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
 _LOOKED_AT = 400  # rows on which kernels are compared with the identity
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "kernel_factors_", "coef_", "approximation_", "memory_")
+_OF_ONE_ROUTE = (
+    "support_", "dual_coef_", "kernel_factors_", "coef_", "approximation_", "memory_", "working_sets_",
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------------- route
@@ -142,7 +152,10 @@ def settle_route(model: Any, X: Any) -> Any:
         if chooses_route(estimator):
             with suppress(TypeError, ValueError):  # what is wrong is said by the fit
                 if choose_route(estimator, X) == "low_rank":
-                    chosen = replace(estimator._storage, gram="low_rank")
+                    stored = estimator._storage
+                    # what "auto" may take for all rows, the folds may take too
+                    rank = stored.rank if has_asked_for_factors(estimator) else "auto"
+                    chosen = replace(stored, gram="low_rank", rank=rank)
                     model.set_params(**{f"{prefix}kernels": chosen})
     return model
 
@@ -484,7 +497,7 @@ class BlockProblem(NamedTuple):
 
 def goes_low_rank(model: Any, X: Any) -> bool:
     """Choose the route, and forget what a fit by the other one has left."""
-    check_rank("rank", model._storage.rank)
+    check_bank_rank(model._storage.rank)
     for name in _OF_ONE_ROUTE:
         model.__dict__.pop(name, None)
     model.gram_ = choose_route(model, X)
@@ -499,8 +512,8 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._check_numerics()
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
-    rank = check_rank("rank", model._storage.rank)
     stored = model._storage
+    rank = None if stored.rank == "auto" else check_rank("rank", stored.rank)
     says_nothing = stored.standardize == stored.normalize == "auto"
     kernels = stored.kernels if says_nothing else as_views(stored)
     factors = FactorRequest(kernels, rank, model._fit_seed, stored.dtype, n_machines).fit(given)

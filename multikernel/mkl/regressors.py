@@ -11,7 +11,7 @@ from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
 from ..core.estimator import BaseMKL
-from ..core.inputs import check_sample_weights, check_targets, price_samples
+from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
 from ..core.svm.losses import EpsilonInsensitive, SquaredError
 from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
@@ -19,6 +19,7 @@ from ..rows import is_dask
 from .classifier import MKL
 from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .vanished import warn_of_vanished
+from .working_sets import Group, fit_working_sets, may_take_sets
 
 RIDGE = About(
     family="ridge",
@@ -121,24 +122,41 @@ class MKLRegressor(_Regressor, BaseMKL):
         C = check_number("C", self.C, above=0.0)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
         on_factors = goes_low_rank(self, X)
-        fit = self._fit_low_rank if on_factors else self._fit_stack_machine
-        middle = fit(X, y, sample_weight, C, epsilon)
+        middle = self._fit_working_set(X, y, sample_weight, C, epsilon) if may_take_sets(self, X) else None
+        if middle is None:
+            fit = self._fit_low_rank if on_factors else self._fit_stack_machine
+            middle = fit(X, y, sample_weight, C, epsilon)
         self.intercept_ = self.intercept_ + middle
         self._warn_unless_converged()
         return self
 
     def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
         """Solve on a Gram stack; what was subtracted from the targets, which the intercept absorbs."""
-        X = self._validate_table(X, reset=True)
-        targets = check_targets(self, X, y, multi_output=False)[:, 0]
-        weights = check_sample_weights(sample_weight, targets.size)
-        samples = self._distinct(X, targets, weights)
+        X, y, samples = self._samples(X, y, sample_weight)
         Ks = self._fit_kernels(X, samples)
-        y = targets[samples.rows]
         middle = float(np.median(y))  # the numbers stay small
         loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
         self._store([self._solve_machines(Ks, np.arange(y.size), ["y"], [loss])], samples)
         return middle
+
+    def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
+        """The checked table, the distinct samples, and their targets."""
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
+        return X, targets[samples.rows], samples
+
+    def _fit_working_set(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float | None:
+        """Solve on exact kernels of the rows that matter; None where these are too many."""
+        X, y, samples = self._samples(X, y, sample_weight)
+        middle, prices = float(np.median(y)), price_samples(C, samples.weights)
+
+        def losses(places: Array) -> list[EpsilonInsensitive]:
+            return [EpsilonInsensitive(y[places] - middle, prices[places], epsilon)]
+
+        loss = PrimalEpsilonInsensitive(epsilon)
+        group = Group(np.arange(y.size), ["y"], (y - middle)[:, None], prices, loss, losses, "")
+        return middle if fit_working_sets(self, X, samples, [group]) else None
 
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
         """Solve on factors; what was subtracted from the targets."""

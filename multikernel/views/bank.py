@@ -226,9 +226,11 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         - "low_rank": factors of low rank, for these three estimators only (see :class:`LowRankBank`).
     dtype : {"float64", "float32"}, default="float64"
         Precision of stack or factors; a precomputed stack of either keeps its own.
-    rank : int, float in (0, 1) or None, default=None
+    rank : int, float in (0, 1), "auto" or None, default=None
         Of factors, for views that name none: their number of columns, or the largest relative trace error
-        over all rows; None is 200 columns.
+        over all rows; None is 200 columns. "auto" learns on exact kernels of working sets of rows where the
+        support rows are few enough for it, and else on factors of 200 columns; what ``gram="auto"`` takes
+        beyond 10 000 rows it takes in this way.
     missing : {"auto", "error", "renormalize", "absent", "mean", "complete"}, default="auto"
         What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
         columns of objects), or their row and column of a precomputed kernel. For :class:`MKLClassifier`,
@@ -274,7 +276,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     psd: str = "error"
     gram: str = "auto"
     dtype: Any = "float64"
-    rank: int | float | None = None
+    rank: int | float | str | None = None
     missing: str = "auto"
     memory_limit: int | None = None
 
@@ -559,6 +561,38 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         compact.active_ = tuple(kernels)
         compact._width = len(rows)
         return compact
+
+    def moved(self, X: Any) -> KernelBank:
+        """This bank with the rows of X in the place of its training rows, nothing fitted anew.
+
+        Refused where a transform reads all training columns (`Center`, a clipped repair).
+        """
+        table = self._test_table(X)
+        bank, shared = copy.copy(self), dict[tuple[Selection, int], Rows]()
+        bank.views_ = []
+        for view in self.views_:
+            key = (view.selection, id(view.scaling))
+            if key not in shared:
+                shared[key] = view.test_rows(table)
+            rows = shared[key]
+            with naming(view.label):
+                diagonal = view.kernel.evaluate_diagonal(rows) if view.transforms.transforms else np.empty(0)
+                bank.views_.append(replace(view, transforms=view.transforms.moved(diagonal), rows=rows))
+        bank.n_train_ = bank._width = count_rows(table)
+        return bank
+
+    def training_stack(self) -> np.ndarray:
+        """The Grams of the training rows that the bank holds, (m, n, n), as `fit_stack` returns them."""
+        users = [id(view.rows) for view in self.views_]
+        Ks = np.empty((self.n_kernels_, self.n_train_, self.n_train_), dtype=check_float_dtype(self.dtype))
+        pair: Pair | None = None
+        for view, K in zip(self.views_, Ks, strict=True):
+            if pair is None or pair.right is not view.rows:
+                pair = Pair(view.rows, view.rows, keep=users.count(id(view.rows)) > 1)
+            with naming(view.label):
+                view.kernel.evaluate(pair, K)
+                view.transforms.train(K, overwrite=True)
+        return Ks
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "views_")

@@ -283,6 +283,20 @@ def storage_of(kernels: Any) -> KernelBank:
     return kernels if isinstance(kernels, KernelBank) else KernelBank(kernels)
 
 
+def way_of_fit(stored: KernelBank, gram: str, missing: str) -> dict[str, Any]:
+    """Parameters of a bank with which other rows go the way of a fit, by its ``gram_`` and ``missing_``.
+
+    Examples
+    --------
+    >>> way_of_fit(KernelBank(), "working_set", "error")
+    {'gram': 'low_rank', 'rank': 'auto', 'missing': 'error'}
+    """
+    if gram == "working_set":
+        return {"gram": "low_rank", "rank": "auto", "missing": missing}
+    rank = None if stored.rank == "auto" else stored.rank  # "auto" has ended in factors of the usual rank
+    return {"gram": gram, "rank": rank, "missing": missing}
+
+
 def make_bank(
     kernels: Any = "auto", *, gram: str | None = None, lean: bool = False, fill: str | None = None
 ) -> KernelBank | PrecomputedBank | CompletedBank:

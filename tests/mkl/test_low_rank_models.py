@@ -13,7 +13,7 @@ from multikernel.cli import app
 from multikernel.inspection import baselines, evaluate, learned_kernel
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
-from multikernel.mkl import cost_path
+from multikernel.mkl import cost_path, working_sets
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.views.low_rank import view as choice
@@ -91,6 +91,7 @@ def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
 
 def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
     monkeypatch.setattr(choice, "LARGEST_DENSE", 100)
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 0)  # factors, and no working sets
     with pytest.warns(LowRankWarning):
         model = MKLClassifier(VIEWS).fit(X, Y)
     assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"

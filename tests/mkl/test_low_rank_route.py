@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
 from multikernel.kernels import Gaussian, Linear, Sigmoid
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import RegularizedMKLClassifier, working_sets
 from multikernel.mkl import low_rank as _factor_warnings
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.views.low_rank import view as choice
@@ -28,6 +28,7 @@ NAMED = [
 def small_stacks(monkeypatch):
     """The largest stack that "auto" makes has 50 rows here."""
     monkeypatch.setattr(choice, "LARGEST_DENSE", 50)
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 0)  # factors, and no working sets
 
 
 # ---------------------------------------------------------------------- the rule

@@ -8,6 +8,7 @@ from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
 from multikernel.core import row_input
 from multikernel.io import load_model, save_model
 from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import working_sets
 from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.rows import LocalRows
 from multikernel.views import LowRankBank, join_views
@@ -28,6 +29,7 @@ KERNELS = {"genes": Gaussian(gamma=0.5), "clinic": Gaussian(gamma=0.3)}
 def small_stacks(monkeypatch):
     """The largest stack that "auto" makes has 40 rows here."""
     monkeypatch.setattr(choice, "LARGEST_DENSE", 40)
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 0)  # factors, and no working sets
 
 
 # ---------------------------------------------------------------------- the same models

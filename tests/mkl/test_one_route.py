@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, compare, evaluate
 from multikernel.io import tables
-from multikernel.mkl import classifier, cost_path, weight_path
+from multikernel.mkl import classifier, cost_path, weight_path, working_sets
 from multikernel.mkl.low_rank import LowRankWarning, settle_route
 from multikernel.views.low_rank import most_dense_folds
 from multikernel.views.low_rank import view as choice
@@ -25,6 +25,7 @@ X, Y = make_binary(60)
 def small_stacks(monkeypatch):
     """The largest stack that "auto" makes has 50 rows here: all rows have factors, folds need not."""
     monkeypatch.setattr(choice, "LARGEST_DENSE", 50)
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 0)  # factors, and no working sets
 
 
 @pytest.fixture

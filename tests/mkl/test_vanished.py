@@ -9,7 +9,7 @@ import pytest
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.core.row_input import labelled_rows
 from multikernel.kernels import Gaussian, Linear
-from multikernel.mkl import vanished
+from multikernel.mkl import vanished, working_sets
 from multikernel.mkl.low_rank import draw_rows
 from multikernel.mkl.vanished import sufficient_rank
 from multikernel.views import LowRankBank
@@ -27,6 +27,7 @@ VIEWS = raw([("narrow", Gaussian(gamma=60.0)), ("line", Linear()), ("wide", Gaus
 def few_columns(monkeypatch):
     """Stacks have 600 rows at most, and factors 4 columns, which do not hold the narrow kernel."""
     monkeypatch.setattr(choice, "LARGEST_DENSE", 600)
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 0)  # factors, and no working sets
     monkeypatch.setattr(choice, "DEFAULT_RANK", 4)
 
 

@@ -240,7 +240,7 @@ def choose_gram(
     kernels: Any = "auto",
     dtype: Any = "float64",
     *,
-    rank: int | float | None = None,
+    rank: int | float | str | None = None,
     limit: int | None = None,
 ) -> str:
     """What ``gram="auto"`` means for n rows: ``"dense"`` or ``"low_rank"``; any other choice as it is.
@@ -305,7 +305,7 @@ def most_dense_folds(n: int) -> int:
     return most if most >= 2 else 0
 
 
-def asks_for_factors(views: list[View], rank: int | float | None) -> bool:
+def asks_for_factors(views: list[View], rank: int | float | str | None) -> bool:
     """Whether a rank is given, or a view names one or an approximation."""
     return rank is not None or any(view.approximation is not None or view.rank is not None for view in views)
 

@@ -30,7 +30,7 @@ TINY = dataclasses.replace(
     nonstationary_fits=(30,),
     repeats=1,
 )
-N_DISCRIMINANT = 2 * len((*discriminant.CVXOPT, *discriminant.RECORD[1:])) + 2 * len(discriminant.GENERAL)
+N_DISCRIMINANT = 2 * len((*discriminant.CVXOPT, discriminant.DUAL)) + 2 * len(discriminant.GENERAL)
 N_PROJECTIONS = (3 + 2) * len(nonstationary.PEERS)
 # Of each section: what is replaced while it measures; its records; the rows of its first tables, and how many
 # tables there are; those of an empty store.
@@ -38,7 +38,7 @@ SECTIONS = {
     # without SDPA, which the tests do not install
     "discriminant": (
         discriminant,
-        {"RECORD": discriminant.RECORD[1:], "_IN_A_ROW": 1},
+        {"RECORD": (), "_IN_A_ROW": 1},
         4 + 1 + N_DISCRIMINANT,
         ([4, N_DISCRIMINANT], 3),
         None,

@@ -23,9 +23,7 @@ def subspace_at(Ks, codes, reg, shares):
     members = Members(Ks, reg)
     H = np.asfortranarray(separation_columns(codes))
     here = evaluate_separation(members, H, shares)
-    chosen = np.arange(shares.size)
-    basis = np.concatenate([here.solved.B, here.solved.derivatives(chosen)], axis=1)
-    return members, H, here, Subspace(members, H, chosen, basis)
+    return members, H, here, Subspace(members, H, np.arange(shares.size), here.solved)
 
 
 def model_value(subspace, H, shares):
@@ -112,6 +110,18 @@ def test_few_factorisations(reg):
     assert found.status == Status.OPTIMAL and found.n_factorisations <= 4
     assert found.objective == pytest.approx(reference.objective(Ks, codes, reg, found.shares), rel=1e-7)
     assert found.history[-1]["gap"] <= 1e-8
+
+
+def test_a_basis_is_no_larger_than_the_space():
+    Ks, codes = make_problem("gaussians", 12, 4, 5)
+    members, H, here, subspace = subspace_at(Ks, codes, 1e-2, np.full(5, 0.2))
+    V = subspace.basis
+    assert V.shape == (12, 11)
+    np.testing.assert_allclose(V.T @ V, np.eye(11), atol=1e-12)
+    np.testing.assert_allclose(V.sum(axis=0), 0.0, atol=1e-12)
+    there = shares_of(5, 1)
+    exact = np.sum(evaluate_separation(members, H, there).solved.Y ** 2)
+    assert model_value(subspace, H, there) == pytest.approx(exact, rel=1e-9)
 
 
 def test_members_of_the_model():

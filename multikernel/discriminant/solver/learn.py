@@ -148,8 +148,7 @@ class Objective:
         chosen = chosen_members(self.members, shares, -here.gradient)
         if not is_cheap(self.members.n, chosen.size, self.H.shape[1]):
             return None
-        basis = np.concatenate([here.solved.B, here.solved.derivatives(chosen)], axis=1)
-        subspace = Subspace(self.members, self.H, chosen, basis)
+        subspace = Subspace(self.members, self.H, chosen, here.solved)
         if here.gap**3 <= 10.0 * self.tol:  # the next one is about that
             self._near = shares, here.solved, subspace
         return subspace.minimiser(shares)

@@ -15,11 +15,11 @@ semidefinite, M(η) ⪰ c M(η₀) with c = min(1, min_i η_i / η₀_i), and fo
 """
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dgeqrf, dorgqr, dpotrf, dpotrs
 
 from ..._numba import compiled
 from ..._typing import Array
-from .problem import Members
+from .problem import Members, Solved
 
 _COLUMNS = 250  # kernels times columns that a basis may cost where n is small
 _SHARE = 0.25  # of n, where it is large: then a basis costs about one factorisation
@@ -29,11 +29,9 @@ _ENTERING = 2  # kernels without weight that a model takes in
 class Subspace:
     """F over the shares of some members, on the span of B and its derivatives at a point."""
 
-    def __init__(self, members: Members, H: Array, chosen: Array, basis: Array) -> None:
+    def __init__(self, members: Members, H: Array, chosen: Array, solved: Solved) -> None:
         self.members, self.chosen = members, chosen
-        # Behind a column of ones: where columns are alike, rounding chooses what they add, but of sum zero.
-        columns = np.concatenate([np.ones((members.n, 1)), basis], axis=1)
-        self.basis = np.asfortranarray(np.linalg.qr(columns)[0][:, 1:])
+        self.basis = _orthonormal(solved.B, solved.derivatives(chosen))
         self.forms = members.forms(self.basis, chosen)
         self.sides = self.basis.T @ H
 
@@ -53,6 +51,20 @@ class Subspace:
             return None
         B = self.basis @ dpotrs(R, self.sides, lower=0)[0]
         return np.asarray(B - B.mean(axis=0))
+
+
+def _orthonormal(B: Array, derivatives: Array) -> Array:
+    """A basis of all columns (n, d), in Fortran's order.
+
+    A column of ones comes first and is left out: where columns are alike, rounding chooses what they add, but
+    of sum zero.
+    """
+    columns = np.empty((len(B), 1 + B.shape[1] + derivatives.shape[1]), order="F")
+    columns[:, 0] = 1.0
+    columns[:, 1 : 1 + B.shape[1]] = B
+    columns[:, 1 + B.shape[1] :] = derivatives
+    reflectors, tau, _, _ = dgeqrf(columns, overwrite_a=1)
+    return np.asarray(dorgqr(reflectors[:, : len(B)], tau, overwrite_a=1)[0][:, 1:])
 
 
 def chosen_members(members: Members, shares: Array, q: Array) -> Array:

@@ -114,7 +114,7 @@ def test_few_factorisations(reg):
 
 def test_a_basis_is_no_larger_than_the_space():
     Ks, codes = make_problem("gaussians", 12, 4, 5)
-    members, H, here, subspace = subspace_at(Ks, codes, 1e-2, np.full(5, 0.2))
+    members, H, _, subspace = subspace_at(Ks, codes, 1e-2, np.full(5, 0.2))
     V = subspace.basis
     assert V.shape == (12, 11)
     np.testing.assert_allclose(V.T @ V, np.eye(11), atol=1e-12)

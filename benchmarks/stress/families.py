@@ -51,12 +51,19 @@ def drawn(seed: int, number: int, most: int = MOST) -> tuple[Method, Problem]:
     method = every[number % len(every)]
     names = list(CATEGORIES)
     category = ATTACKED[(number // len(every) + number) % len(ATTACKED)]
-    for attempt in range(number, number + 10**4):
-        problem = make_problem(seed, attempt * len(names) + names.index(category))
-        if task_of(problem) in method.tasks:
-            break
+    problem = make_problem(seed, number * len(names) + names.index(category))
     rows = np.sort(np.random.default_rng([seed, number]).permutation(problem.n)[:most])
-    return method, replace(problem, X=problem.X[rows], y=problem.y[rows])
+    problem = replace(problem, X=problem.X[rows], y=problem.y[rows])
+    return method, problem if task_of(problem) in method.tasks else _for_task(problem, method.tasks[0])
+
+
+def _for_task(problem: Problem, task: str) -> Problem:
+    """The same kernels with a target that a method can learn from."""
+    if task == "nothing":
+        return replace(problem, loss="one_class")
+    if task == "values":
+        return replace(problem, loss="ridge", y=problem.y.astype(float))
+    return replace(problem, loss="hinge", y=(problem.y > np.median(problem.y)).astype(int))
 
 
 def task_of(problem: Problem) -> str:

@@ -164,10 +164,10 @@ def between_classes(members: Members, H: Array, shares: Array) -> Between | None
     solved = members.solve(H, shares)
     if solved is None:
         return None
-    Y, B, products, W = solved
-    E = np.einsum("na,inb->iab", B, products)
+    Y, B = solved.Y, solved.B
+    E = np.einsum("na,inb->iab", B, solved.products)
     given = 0.0 if members.learned else members.ridge
-    return Between(Y.T @ Y, 0.5 * (E + E.transpose(0, 2, 1)), W, B.T @ B, given)
+    return Between(Y.T @ Y, 0.5 * (E + E.transpose(0, 2, 1)), solved.half_solved(), B.T @ B, given)
 
 
 @dataclass(frozen=True)

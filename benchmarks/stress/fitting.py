@@ -125,7 +125,7 @@ def serve(seed: int, limit: float) -> None:
 class Worker:
     """A process that fits one problem after the other; a new one takes its place where it is ended."""
 
-    command = ("-m", "benchmarks.stress")
+    command: tuple[str, ...] = ("-m", "benchmarks.stress")
 
     def __init__(self, seed: int, limit: float = LIMIT):
         self.seed, self.limit = seed, limit

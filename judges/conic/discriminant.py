@@ -207,17 +207,17 @@ class _Search:
 
     # ------------------------------------------------------------------ columns
     def _solve(self, shares: Array) -> _Solved | None:
-        R = self.members.factor(shares)
+        L = self.members.factor(shares)
         self.n_factorisations += 1
-        if R is None:
+        if L is None:
             return None
-        B = self._inverse(R, self.H)
+        B = self._inverse(L, self.H)
         products = self.members.times(B)[self.members.usable]
-        slopes = self._inverse(R, products.transpose(1, 0, 2).reshape(self.members.n, -1))
+        slopes = self._inverse(L, products.transpose(1, 0, 2).reshape(self.members.n, -1))
         return _Solved(shares, B, slopes)
 
-    def _inverse(self, R: Array, columns: Array) -> Array:
-        solved = dtrtrs(R, dtrtrs(R, columns, lower=0, trans=1)[0], lower=0)[0]
+    def _inverse(self, L: Array, columns: Array) -> Array:
+        solved = dtrtrs(L, dtrtrs(L, columns, lower=1)[0], lower=1, trans=1)[0]
         return np.asarray(solved - solved.mean(axis=0))
 
     def _solve_near(self, shares: Array) -> _Solved:

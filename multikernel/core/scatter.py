@@ -88,7 +88,7 @@ class CenteredStack:
         self._scales = np.divide(1.0, self.traces, out=np.zeros(self.m), where=self.usable)
 
     def combine(self, shares: Array, ridge: float) -> Array:
-        """Σ_i shares_i A_i + ridge I + 11'/n² as a new array (n, n), only the lower triangle filled.
+        """Σ_i shares_i A_i + ridge I + 11'/n² as a new array (n, n), only the upper triangle filled.
 
         The last term makes the sum regular along 1, where centring leaves nothing: vectors of sum zero do
         not see it.
@@ -103,6 +103,19 @@ class CenteredStack:
     def largest_entry(self, shares: Array) -> float:
         """Of the kernels in Σ_i shares_i A_i before they are centred: what its rounding is relative to."""
         return float(((shares * self._scales) @ self._diagonals).max())
+
+    def apply(self, shares: Array, B: Array) -> Array:
+        """Σ_i shares_i A_iB; the columns of B have sum zero."""
+        weights = shares * self._scales
+        total = np.zeros_like(B)
+        for i in np.flatnonzero(weights):
+            total += weights[i] * (self.Ks[i] @ B)
+        return np.asarray(total - total.mean(axis=0))
+
+    def form(self, V: Array, i: int) -> Array:
+        """V'A_iV of one kernel; the columns of V have sum zero."""
+        form = (V.T @ self.Ks[i]) @ V
+        return np.asarray(0.5 * self._scales[i] * (form + form.T))
 
     def times(self, B: Array) -> Array:
         """A_i B for every kernel, (m, n, q); the columns of B (n, q) have sum zero."""
@@ -131,12 +144,12 @@ def _row_means(Ks: Array) -> Array:
 def _combine_centered(
     Ks: Array, active: Array, weights: Array, middle: Array, ridge: float, out: Array
 ) -> None:
-    """Lower triangle of Σ weights_m K_m − middle 1' − 1 middle' + ridge I."""
+    """Upper triangle of Σ weights_m K_m − middle 1' − 1 middle' + ridge I."""
     n = middle.size
     for i in range(n):
         row = out[i]
         offset = middle[i]
-        for t in range(i + 1):
+        for t in range(i, n):
             row[t] = -offset - middle[t]
         k = 0
         while k + 2 <= active.size:
@@ -144,12 +157,12 @@ def _combine_centered(
             a = Ks[active[k], i]
             w2 = weights[active[k + 1]]
             b = Ks[active[k + 1], i]
-            for t in range(i + 1):
+            for t in range(i, n):
                 row[t] += w * a[t] + w2 * b[t]
             k += 2
         if k < active.size:
             w = weights[active[k]]
             a = Ks[active[k], i]
-            for t in range(i + 1):
+            for t in range(i, n):
                 row[t] += w * a[t]
         row[i] += ridge

@@ -33,6 +33,7 @@ from .._typing import Array
 from ..core.folds import Split, make_folds
 from ..core.store import Progress, Result, ResultStore, Work, run_works
 from ..mkl.low_rank import settle_route
+from ..views.tables import as_tables
 from .fingerprint import fingerprint
 from .paired_tests import FOLDS, REPEATS
 from .subject import is_integer, shares_of, subject_of
@@ -325,7 +326,7 @@ def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
         if data[1] is None:
             raise TypeError(f"{_called(name)} must have targets y, one for each row of X; got None.")
         try:
-            X, y = indexable(*data)
+            X, y = indexable(as_tables(data[0]) if isinstance(data[0], Mapping) else data[0], data[1])
         except (TypeError, ValueError) as error:
             raise ValueError(f"{_called(name)} must have as many rows as targets: {error}") from error
         checked[name] = (X, y)

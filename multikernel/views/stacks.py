@@ -401,7 +401,12 @@ def _stack(kernels: Any, dtype: Any, at_fit: bool) -> np.ndarray:
     _check_labels([(label, K) for label, K in frames if is_frame(K)], at_fit)
     matrices = [check_real_matrix(K, label) for label, K in frames]
     for (label, _), K in zip(labelled, matrices, strict=True):
-        if K.ndim != 2 or K.shape != matrices[0].shape:
+        if K.ndim != 2:
+            raise ValueError(
+                f"every kernel must be a matrix with a value for each pair of samples; {label} has shape "
+                f"{K.shape}."
+            )
+        if K.shape != matrices[0].shape:
             raise ValueError(
                 f"every kernel must be a matrix of the same shape; {label} has shape {K.shape}, "
                 f"{labelled[0][0]} has shape {matrices[0].shape}."

@@ -67,10 +67,12 @@ def test_the_stack_is_centred_without_being_copied(m, n, seed):
     shares = rng.dirichlet(np.ones(m))
     shares[rng.random(m) < 0.3] = 0.0
     expected = np.tensordot(shares, A, 1) + 0.3 * np.eye(n) + 1.0 / n**2
-    np.testing.assert_allclose(np.tril(stack.combine(shares, 0.3)), np.tril(expected), atol=1e-10)
+    np.testing.assert_allclose(np.triu(stack.combine(shares, 0.3)), np.triu(expected), atol=1e-10)
     B = rng.normal(size=(n, 2))
     B -= B.mean(axis=0)
     np.testing.assert_allclose(stack.times(B), A @ B, atol=1e-9)
+    np.testing.assert_allclose(stack.apply(shares, B), np.tensordot(shares, A, 1) @ B, atol=1e-9)
+    np.testing.assert_allclose(stack.form(B, m - 1), B.T @ A[-1] @ B, atol=1e-9)
     with_constant = CenteredStack(np.concatenate([Ks * 1e-200, np.full((1, n, n), 3.0)]))
     assert with_constant.usable.tolist() == [True] * m + [False]  # a small kernel is not a constant one
     assert not with_constant.times(B)[-1].any()

@@ -75,7 +75,7 @@ def test_a_learned_regularisation():
     X, y, X_test, y_test = cancer()
     sigmas = (2, 4, 8, 16, 32)
     stack = gaussians(X, X, sigmas)
-    model = KernelDiscriminantClassifier("precomputed", reg="learn").fit(stack, y)
+    model = KernelDiscriminantClassifier("precomputed", reg="learn", tol=1e-8).fit(stack, y)
     assert model.objective_ == pytest.approx(1.104426267, rel=1e-7)
     assert model.objective_ == pytest.approx(objective(stack, y, model, joint=True), rel=1e-7)
     assert model.kernel_weights_ @ [np.trace(K) for K in centred(stack)] == pytest.approx(1.0, rel=1e-9)

@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier, stack_kernels
 from multikernel.inspection import compare, holm
 from multikernel.inspection.runs import make_contest
+from multikernel.views import MultiTable
 from tests.inspection import toys
 from tests.inspection.toys import ONE, PLACE, TWO, Centroids, numbered, run, scores_of
 
@@ -393,3 +394,15 @@ def test_what_cannot_be_recognised_is_not_stored(tmp_path):
         with pytest.raises(TypeError, match=r"estimator 'odd' cannot: a _io\.TextIOWrapper has no content"):
             run(odd, store=tmp_path / "scores.jsonl")
     assert not (tmp_path / "scores.jsonl").exists()
+
+
+def test_tables_by_name_are_compared_as_they_are_fitted():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    tables = {"left": rng.normal(size=(40, 3)) + y[:, None], "right": rng.normal(size=(40, 2))}
+    models = {"one": MKLClassifier(), "two": MKLClassifier(C=0.01)}
+    by_name = compare(models, tables, y, baselines=False)
+    as_one = compare(models, MultiTable(tables), y, baselines=False)
+    np.testing.assert_array_equal(by_name.scores["score"], as_one.scores["score"])
+    with pytest.raises(ValueError, match="as many rows as targets"):
+        compare(models, tables, y[:-1], baselines=False)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.bayesian.solver.simplex_posterior import SimplexDensity, simplex_posterior
+from multikernel.core.optim import loop
 from multikernel.rules import DirichletWeights
 
 
@@ -135,3 +137,24 @@ def test_degenerate_sets_of_kernels():
     assert twins.shares_cov_[0, 0] == pytest.approx(1.0 / 12.0, rel=0.15)
     strong = DirichletWeights(concentration=1e4, n_draws=16).fit(list(Ks), y)
     np.testing.assert_allclose(strong.shares_, 0.5, atol=0.01)
+
+
+@pytest.mark.parametrize("max_time", [1, 4, 8, 15, 40])
+def test_nothing_is_computed_when_time_is_over(max_time, monkeypatch):
+    """Each value and each gradient takes a second: at most three begin after the end."""
+    now = [0.0]
+    monkeypatch.setattr(loop, "clock", lambda: now[0])
+    for name in ("value", "gradient"):
+        computed = getattr(SimplexDensity, name)
+
+        def taking_time(self, z, computed=computed):
+            now[0] += 1.0
+            return computed(self, z)
+
+        monkeypatch.setattr(SimplexDensity, name, taking_time)
+    A = np.random.default_rng(0).normal(size=(3, 20, 4))
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        learner = DirichletWeights(max_time=max_time).fit(list(A @ A.transpose(0, 2, 1)), np.arange(20) % 2)
+    assert now[0] <= max_time + 3.0
+    assert learner.status_ == "max_time"
+    assert learner.shares_.sum() == pytest.approx(1.0) and np.isfinite(learner.dual_gap_)

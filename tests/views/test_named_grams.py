@@ -284,6 +284,7 @@ test_mistakes_are_named = refused(
     (lambda: stack_kernels({}), "at least one matrix; got none"),
     (lambda: stack_kernels({"a": np.eye(3), 7: np.eye(3)}), TypeError, "must be a non-empty string; got 7"),
     (lambda: stack_kernels({"": np.eye(3)}), TypeError, "must be a non-empty string; got ''"),
+    (lambda: stack_kernels([np.ones(3)] * 2), r"must be a matrix .*; kernel 0 has shape \(3,\)\."),
     (
         lambda: stack_kernels({"a": np.eye(2), "b": np.eye(3)}),
         r"same shape; kernel 'b' has shape \(3, 3\), kernel 'a' has shape \(2, 2\)",

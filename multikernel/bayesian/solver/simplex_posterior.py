@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import helmert
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ..._typing import Array
@@ -93,12 +93,6 @@ class SimplexDensity:
         own = 0.5 * (variance - _FLOOR) * (np.vdot(B, B) - k * (np.trace(inverse) - 1.0 / variance))
         return np.append(out, own - (z[-1] - NOISE_CENTER) / NOISE_WIDTH**2)
 
-    def curvature(self, z: Array) -> Array:
-        """−∇² by differences of the gradient (size, size)."""
-        steps = _APART * np.eye(self.size)
-        rows = [(self.gradient(z - step) - self.gradient(z + step)) / (2.0 * _APART) for step in steps]
-        return 0.5 * (np.array(rows) + np.array(rows).T)
-
     def _log_prior(self, z: Array) -> float:
         raised = self.basis @ z[: len(self.Ks) - 1]
         top = raised.max()
@@ -164,6 +158,38 @@ def simplex_posterior(
     )
 
 
+class _OverError(Exception):
+    """The time of the fit is over."""
+
+
+class _Climb:
+    """−log density for the search: it remembers the best point, and ends before a step once time is over."""
+
+    def __init__(self, density: SimplexDensity, z: Array) -> None:
+        self.density, self.best, self.lowest = density, z, np.inf
+
+    def value(self, z: Array) -> float:
+        self._go_on()
+        value = -self.density.value(z)
+        if value < self.lowest:
+            self.best, self.lowest = z.copy(), value
+        return value
+
+    def slope(self, z: Array) -> Array:
+        self._go_on()
+        return -self.density.gradient(z)
+
+    def curvature(self, z: Array) -> Array:
+        """∇² by differences of the gradient (size, size)."""
+        steps = _APART * np.eye(z.size)
+        rows = np.array([(self.slope(z + step) - self.slope(z - step)) / (2.0 * _APART) for step in steps])
+        return 0.5 * (rows + rows.T)
+
+    def _go_on(self) -> None:
+        if is_over() and self.lowest < np.inf:
+            raise _OverError
+
+
 def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
     """The mode, the inverse of the curvature there, Newton's decrement, steps."""
     z = np.zeros(density.size)
@@ -171,29 +197,24 @@ def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, A
         z[-1] = NOISE_CENTER
     if z.size == 0:
         return z, np.zeros((0, 0)), 0.0, 0
-    found = minimize(
-        lambda z: -density.value(z),
-        z,
-        jac=lambda z: -density.gradient(z),
-        method="BFGS",
-        callback=_end_if_over,
-        options={"maxiter": max_iter, "gtol": 1e-4},
-    )
-    z, n_iter = found.x, max(int(found.nit), 1)
-    for _ in range(_NEWTON):
-        inverse = _inverse(density.curvature(z))
+    climb, n_iter = _Climb(density, z), 1
+    try:
+        settings = {"maxiter": max_iter, "gtol": 1e-4}
+        found = minimize(climb.value, z, jac=climb.slope, method="BFGS", options=settings)
+        z, n_iter = found.x, max(int(found.nit), 1)
+        for _ in range(_NEWTON):
+            inverse = _inverse(climb.curvature(z))
+            g = climb.slope(z)
+            gap = 0.5 * float(g @ inverse @ g)
+            there = z - inverse @ g
+            if gap <= tol or n_iter >= max_iter or not climb.value(there) < climb.value(z):
+                break
+            z, n_iter = there, n_iter + 1
+    except _OverError:  # the curvature is not known: that of a flat density stands for it
+        z, inverse = climb.best, _inverse(np.zeros((density.size, density.size)))
         g = density.gradient(z)
         gap = 0.5 * float(g @ inverse @ g)
-        there = z + inverse @ g
-        if gap <= tol or n_iter >= max_iter or is_over() or not density.value(there) > density.value(z):
-            break
-        z, n_iter = there, n_iter + 1
     return z, inverse, gap, n_iter
-
-
-def _end_if_over(intermediate_result: OptimizeResult) -> None:
-    if is_over():
-        raise StopIteration
 
 
 def _inverse(curvature: Array) -> Array:
@@ -203,7 +224,7 @@ def _inverse(curvature: Array) -> Array:
 
 
 def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed: int) -> tuple[Array, Array]:
-    """Draws (n_draws, size) in mirrored pairs, and the log of density over proposal."""
+    """Draws (n_draws, size) in mirrored pairs, and the log of density over proposal; no time: z alone."""
     pairs, d = (n_draws + 1) // 2, z.size
     rng = np.random.default_rng(seed)
     tails = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, pairs))
@@ -212,6 +233,8 @@ def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed:
     sizes, axes = np.linalg.eigh(inverse)
     draws = z + (steps * np.sqrt(sizes)) @ axes.T
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
+    if is_over():
+        return z[None], np.zeros(1)
     logs = np.empty(2 * pairs)
     for pair in range(pairs):
         for k in (pair, pairs + pair):

@@ -216,14 +216,18 @@ class SimplexResult(Result, Generic[E]):
 
 
 def minimise_over_simplex(
-    evaluate: Callable[[Array], E | None], start: Array, options: Options
+    evaluate: Callable[[Array], E | None],
+    start: Array,
+    options: Options,
+    model: Callable[[Array, E], Array | None] | None = None,
 ) -> SimplexResult[E]:
     """Minimise a smooth convex function over the unit simplex, from a positive point.
 
     ``evaluate`` takes a point (m,) to its :class:`Evaluation`, or to None where the function cannot be
-    computed; ``options.tol`` is for the gap that it reports.
+    computed; ``options.tol`` is for the gap that it reports. ``model`` takes a point and its evaluation to
+    the minimiser of a better model than those of second order, or to None where it has none.
     """
-    search = _Search(evaluate, start, options)
+    search = _Search(evaluate, start, options, model)
     search.run()
     here = search.here
     return SimplexResult(
@@ -237,8 +241,14 @@ def minimise_over_simplex(
 
 
 class _Search(Generic[E]):
-    def __init__(self, evaluate: Callable[[Array], E | None], start: Array, options: Options) -> None:
-        self.evaluate = evaluate
+    def __init__(
+        self,
+        evaluate: Callable[[Array], E | None],
+        start: Array,
+        options: Options,
+        model: Callable[[Array, E], Array | None] | None,
+    ) -> None:
+        self.evaluate, self.model = evaluate, model
         self.point = np.array(start, float)
         first = evaluate(self.point)
         if first is None:
@@ -267,7 +277,10 @@ class _Search(Generic[E]):
         return any(self._search_towards(target) for target in self._targets())
 
     def _targets(self) -> Iterator[Array]:
-        """Where models of second order are least: one that is better from afar, and the quadratic one."""
+        """Where models are least: the caller's, one that is better from afar, and the quadratic one."""
+        target = None if self.model is None else self.model(self.point, self.here)
+        if target is not None:
+            yield target
         g, H = self.here.gradient, self.here.hessian
         if self.here.gap > _NEAR:
             yield minimize_model(self.point, -2.0 * g, H, 1.0)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from ..._typing import Array
 from ..._validation import check_number
@@ -98,11 +98,11 @@ class Members:
         return JITTER / self.n if self.reg is None else self.reg
 
     def factor(self, shares: Array) -> Array | None:
-        """Upper Cholesky factor R, R'R = M(η); None if M is not positive definite to rounding."""
+        """Lower Cholesky factor L, LL' = M(η); None if M is not positive definite to rounding."""
         identity = float(shares[0]) / self.n if self.learned else 0.0
         M = self.stack.combine(shares[int(self.learned) :], self.ridge + identity)
-        R, failed = dpotrf(M.T, lower=0, clean=0, overwrite_a=1)
-        return None if failed else R
+        L, failed = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+        return None if failed else L
 
     def rounding(self, shares: Array) -> float:
         """How far from M(η) the matrix is that was factored, entry by entry."""
@@ -115,21 +115,60 @@ class Members:
         products = self.stack.times(B)
         return np.concatenate([B[None] / self.n, products]) if self.learned else products
 
-    def solve(self, H: Array, shares: Array) -> tuple[Array, Array, Array, Array] | None:
-        """Y = R⁻ᵀH, B = M⁻¹H, the A_iB and the W_i = R⁻ᵀA_iB (n_members, n, q); None where `factor` is."""
-        R = self.factor(shares)
-        if R is None:
+    def apply(self, shares: Array, B: Array) -> Array:
+        """M(η)B; the columns of B have sum zero."""
+        identity = float(shares[0]) / self.n if self.learned else 0.0
+        return (self.ridge + identity) * B + self.stack.apply(shares[int(self.learned) :], B)
+
+    def forms(self, V: Array, chosen: Array) -> Array:
+        """V'A_iV of the chosen members (n_chosen, d, d); the columns of V are orthonormal and of sum zero."""
+        forms = np.empty((chosen.size, V.shape[1], V.shape[1]))
+        for place, i in enumerate(chosen - int(self.learned)):
+            forms[place] = np.eye(V.shape[1]) / self.n if i < 0 else self.stack.form(V, i)
+        return forms
+
+    def solve(self, H: Array, shares: Array) -> "Solved | None":
+        """M(η)⁻¹H and what comes with it; None where `factor` is."""
+        L = self.factor(shares)
+        if L is None:
             return None
-        Y = dtrtrs(R, H, lower=0, trans=1)[0]
-        B = dtrtrs(R, Y, lower=0)[0]
+        Y = dtrtrs(L, H, lower=1)[0]
+        B = dtrtrs(L, Y, lower=1, trans=1)[0]
         B -= B.mean(axis=0)
-        products = self.times(B)
-        solved = dtrtrs(R, products.transpose(1, 0, 2).reshape(self.n, -1), lower=0, trans=1)[0]
-        return Y, B, products, solved.reshape(self.n, len(products), -1).transpose(1, 0, 2)
+        return Solved(L, Y, B, self.times(B))
 
     def start(self) -> Array:
         """Equal shares of the usable members."""
         return self.usable / np.count_nonzero(self.usable)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """B = M⁻¹H with M = LL', Y = L⁻¹H, and the A_iB (n_members, n, q)."""
+
+    L: Array
+    Y: Array
+    B: Array
+    products: Array
+
+    def half_solved(self) -> Array:
+        """W_i = L⁻¹A_iB, (n_members, n, q)."""
+        W = dtrtrs(self.L, self._beside(slice(None)), lower=1)[0]
+        return np.asarray(W.reshape(len(self.L), len(self.products), -1).transpose(1, 0, 2))
+
+    def derivatives(self, chosen: Array) -> Array:
+        """M⁻¹A_iB of the chosen members side by side, (n, n_chosen q)."""
+        return self.inverse(self._beside(chosen))
+
+    def inverse(self, columns: Array) -> Array:
+        """M⁻¹ times columns of sum zero, centred as they are but for rounding."""
+        solved = dpotrs(self.L, columns, lower=1)[0]
+        solved -= solved.mean(axis=0)
+        return np.asarray(solved)
+
+    def _beside(self, chosen: Array | slice) -> Array:
+        """A_iB of the chosen members side by side."""
+        return self.products[chosen].transpose(1, 0, 2).reshape(len(self.L), -1)
 
 
 def discriminant_result(

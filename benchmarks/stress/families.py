@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import code_version, package_version, restart_on_threads
+from benchmarks.measuring import code_version, restart_on_threads
 from benchmarks.running import say
 from benchmarks.store import Record
 from benchmarks.stress.fitting import LIMIT, ROOT, Worker, describe, limit_cpu
@@ -161,7 +161,7 @@ def table(title: str, records: Sequence[Record], key: str) -> str:
     return "\n".join(lines)
 
 
-def page(records: Sequence[Record], about: str) -> str:
+def page(records: Sequence[Record], about: str, most: int = MOST, limit: float = LIMIT) -> str:
     """The page of the documentation."""
     faults = [record for record in records if record["outcome"] in FAULTS]
     lines = []
@@ -176,7 +176,7 @@ orphan: true
 # Every method on raw kernels
 
 {len(records)} fits of the methods that are not judged in [random fits](stress.md), on the same kinds of raw
-and ill-scaled kernels, at most {MOST} samples, {LIMIT:g} s of CPU time each on one thread, compilation left
+and ill-scaled kernels, at most {most} samples, {limit:g} s of CPU time each on one thread, compilation left
 out. **not optimal**: a model with the status "stalled" or "max_iter", which says so in a warning.
 **refused**: a message that says what is wrong. **foreign**: an exception of another kind. **NaN**: in the
 weights or in a prediction.
@@ -233,8 +233,9 @@ def main() -> int:
                 say(f"{len(records)} fits")
     finally:
         worker.close()
-    about = f"`--fits {len(records)} --seed {asked.seed}`; version {package_version()}; code {code_version()}"
-    asked.out.write_text(page(records, about))
+    choices = f"--fits {len(records)} --seed {asked.seed} --max-n {asked.max_n} --limit {asked.limit:g}"
+    about = f"`python -m benchmarks.stress.families {choices}`; code {code_version() or 'unknown'}"
+    asked.out.write_text(page(records, about, asked.max_n, asked.limit), encoding="utf-8")
     print(table("category", records, "category"))
     return int(any(record["outcome"] in FAULTS for record in records))
 

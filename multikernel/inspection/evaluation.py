@@ -117,6 +117,8 @@ def evaluate(
     wanted = [parts] if isinstance(parts, str) else list(parts)
     _check_options(wanted, cv, max_points)
     settings = Settings(random_state, n_jobs, store, progress)
+    if not hasattr(model, "__sklearn_tags__"):
+        raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
     check_is_fitted(model)
     subject = subject_of(model)
     if subject.is_precomputed and not subject.steps:

@@ -351,6 +351,8 @@ def decision_regions(
     n_steps : int, default=150
         Points along each side of the grid at which the model predicts.
     """
+    if not hasattr(model, "__sklearn_tags__"):
+        raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
     check_is_fitted(model)
     points = np.asarray(X, np.float64)
     if points.ndim != 2 or points.shape[1] != 2:

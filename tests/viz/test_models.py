@@ -12,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, viz
+from multikernel.inspection import evaluate
+from multikernel.kernels import Gaussian
 from multikernel.rules import MeanRule
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.viz.data import assert_beside, legend_names, notes, row_names
@@ -245,3 +247,10 @@ def test_values_and_borders(ax):
     is_own = novelty.predict(X[:, :2]) > 0
     np.testing.assert_array_equal(other.lines[0].get_xydata(), X[is_own, :2])
     np.testing.assert_array_equal(other.lines[1].get_xydata(), X[~is_own, :2])
+
+
+def test_regions_of_what_is_no_estimator():
+    with pytest.raises(TypeError, match="model must be a fitted estimator; got Gaussian"):
+        viz.decision_regions(Gaussian(), np.zeros((4, 2)))
+    with pytest.raises(TypeError, match="model must be a fitted estimator; got Gaussian"):
+        evaluate(Gaussian(), np.zeros((4, 2)), [0, 1, 0, 1])

@@ -25,12 +25,11 @@ The caller says by its own certificate when to stop.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
 
-from ..._numba import HUGE
+from ..._numba import DGESV, HUGE, compiled, inlined, solve_in_place
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
@@ -39,6 +38,7 @@ NO_CURVATURE = (
     1e-12  # relative to the slopes: a Hessian of rounding alone, which `minimize_model` must not get
 )
 _NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
+_LEAST = 1e-30  # θ, in powers of it
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40
 _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
@@ -53,96 +53,146 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
     >>> minimize_step(2.0 * np.eye(3), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.4, 0.4])).round(3)
     array([0.65, 0.35, 0.  ])
     """
+    x = np.array(point, float)
+    _check(_minimize_step(_typed(H), _typed(g), _typed(point), x, DGESV))
+    return x
+
+
+def _typed(array: Array) -> Array:
+    """Of the one type that loops are compiled for."""
+    return np.require(array, float, ("C", "W"))
+
+
+def _check(is_solved: bool) -> None:
+    if not is_solved:
+        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
+
+
+# In the compiled part every operation is a loop: on arrays, each would take a tenth of a second to compile.
+@compiled
+def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bool:
+    """From ``x``, which is the point, to the minimiser in place; False where a matrix is singular."""
     n = g.size
-    mean = float(H.diagonal().sum()) / n
-    definite = H + mean  # Σ d = 0: no effect, but definite along x itself
-    definite.flat[:: n + 1] += 1e-14 * mean + 1e-300
-    x, slope, inside = point.copy(), g, point > 0.0
+    free = np.empty(n, np.int64)
+    slope = np.empty(n)
+    matrix = np.empty((n, n))
+    sides = np.empty((2, n))
+    pivots = np.empty(n, np.intc)
+    size = 0
+    for i in range(n):
+        slope[i] = g[i]
+        if x[i] > 0.0:
+            free[size] = i
+            size += 1
     settled = False
     for _ in range(20 * n + 50):
-        w = inside.nonzero()[0]
-        move = _free_step(definite if w.size == n else definite[w[:, None], w], slope[w])
-        start = x[w]
-        end = start + move
-        blocking = -1
-        if end.min() < 0.0:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                rooms = np.where(end < 0.0, -start / move, 1.0)
-            blocking = int(rooms.argmin())
-            end = start + rooms[blocking] * move
-            end[blocking] = 0.0
-            inside[w[blocking]] = False
-        x[w] = np.maximum(end, 0.0)
-        slope = g + H @ (x - point)
+        _set_equations(H, slope, free, size, matrix, sides)
+        if solve_in_place(dgesv, size, matrix, sides, pivots) != 0:
+            return False
+        blocking = _move(free, size, sides, x)
+        _set_slope(H, g, point, x, slope)
         if blocking >= 0:
+            size -= 1
+            for a in range(blocking, size):
+                free[a] = free[a + 1]
             settled = False
-            continue
-        if not settled:  # once more on the same set: what the first solution left to rounding
+        elif not settled:  # once more on the same set: what the first solution left to rounding
             settled = True
-            continue
-        excess = np.where(inside, 0.0, slope - slope[w].mean())
-        entering = int(excess.argmin())
-        if not excess[entering] < -1e-12 * np.abs(slope).max():
-            break
-        inside[entering] = True
-        settled = False
-    return np.asarray(x / x.sum())
+        else:
+            entering = _best_outside(slope, free, size)
+            if entering < 0:
+                break
+            free[size] = entering
+            size += 1
+            settled = False
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    for i in range(n):
+        x[i] /= total
+    return True
 
 
-def _free_step(block: Array, slope: Array) -> Array:
-    """The minimiser d of slope'd + ½ d'(block)d with Σ d = 0: no bound is looked at."""
-    sides = np.ones((slope.size, 2), order="F")
-    sides[:, 1] = slope
-    _, _, solved, info = dgesv(block.T, sides, overwrite_b=1)  # symmetric: by columns without a copy
-    if info != 0:
-        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
-    ones, slopes = solved.T
-    return np.asarray(slopes.sum() / ones.sum() * ones - slopes)
+@inlined
+def _set_equations(H: Array, slope: Array, free: Array, size: int, matrix: Array, sides: Array) -> None:
+    """The free block of H, made definite, with two right sides: ones, and the slopes."""
+    n = slope.size
+    mean = 0.0
+    for i in range(n):
+        mean += H[i, i] / n
+    for a in range(size):
+        sides[0, a] = 1.0
+        sides[1, a] = slope[free[a]]
+        for b in range(size):
+            matrix[a, b] = H[free[a], free[b]] + mean  # Σ d = 0: no effect, but definite along x itself
+        matrix[a, a] += 1e-14 * mean + 1e-300
+
+
+@inlined
+def _move(free: Array, size: int, solved: Array, x: Array) -> int:
+    """Move x to the minimiser with Σ d = 0, or to the first bound on the way; the place of the latter, or −1."""
+    ones = 0.0
+    level = 0.0
+    for a in range(size):
+        ones += solved[0, a]
+        level += solved[1, a]
+    level /= ones
+    step = 1.0
+    blocking = -1
+    for a in range(size):
+        move = level * solved[0, a] - solved[1, a]
+        if move < 0.0 and x[free[a]] + step * move < 0.0:
+            step = -x[free[a]] / move
+            blocking = a
+    for a in range(size):
+        x[free[a]] = max(x[free[a]] + step * (level * solved[0, a] - solved[1, a]), 0.0)
+    if blocking >= 0:
+        x[free[blocking]] = 0.0
+    return blocking
+
+
+@inlined
+def _set_slope(H: Array, g: Array, point: Array, x: Array, slope: Array) -> None:
+    """slope = g + H (x − point)."""
+    for i in range(g.size):
+        slope[i] = g[i]
+    for j in range(g.size):
+        moved = x[j] - point[j]
+        if moved != 0.0:
+            for i in range(g.size):
+                slope[i] += H[j, i] * moved
+
+
+@inlined
+def _best_outside(slope: Array, free: Array, size: int) -> int:
+    """Which member at zero has the least slope, if that is below those of the free ones; else −1."""
+    level = 0.0
+    for a in range(size):
+        level += slope[free[a]] / size
+    largest = 0.0
+    least = HUGE
+    entering = -1
+    for i in range(slope.size):
+        largest = max(largest, abs(slope[i]))
+        if slope[i] < least:
+            is_free = False
+            for a in range(size):
+                is_free = is_free or free[a] == i
+            if not is_free:
+                least = slope[i]
+                entering = i
+    return entering if least - level < -1e-12 * largest else -1
 
 
 # ---------------------------------------------------------------------- model of the optimal value
-def _map(theta: Array, p: float) -> tuple[Array, Array, Array]:
-    """μ = θ^(1/p) with its first and second derivatives."""
-    if p == 1.0:
-        return theta, np.ones(theta.size), np.zeros(theta.size)
-    a = 1.0 / p
-    safe = np.maximum(theta, 1e-30)
-    mu = safe**a
-    return mu, a * mu / safe, a * (a - 1.0) * mu / (safe * safe)
+class _Model(NamedTuple):
+    """The model of J around μ₀."""
 
-
-class _Model:
-    """The model of J around μ₀, whose gradient is g and whose Hessian is H there."""
-
-    def __init__(self, mu: Array, g: Array, H: Array) -> None:
-        self.mu, self.linear, self.H = mu, g, H
-        Hmu = H @ mu
-        homogeneous = 0.5 * float(mu @ Hmu)
-        self.rational = homogeneous > 0.1 * abs(float(g @ mu))
-        self.value = homogeneous if self.rational else 0.0  # at μ₀
-        if self.rational:
-            part = -0.5 * Hmu
-            self.linear = g - part
-            self.phi0, self.phi1 = 1.0 / homogeneous, -part / homogeneous**2
-            self.phi2 = (2.0 / homogeneous**3) * np.outer(part, part) - H / homogeneous**2
-
-    def at(self, mu: Array) -> float:
-        d = mu - self.mu
-        if not self.rational:
-            return float(self.linear @ d + 0.5 * (d @ (self.H @ d)))
-        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ (self.phi2 @ d)))
-        return float(self.linear @ d) + 1.0 / phi if phi > 0.0 else HUGE
-
-    def slopes(self, mu: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian."""
-        d = mu - self.mu
-        if not self.rational:
-            return self.linear + self.H @ d, self.H
-        bent = self.phi2 @ d
-        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ bent))
-        slope = self.phi1 + bent
-        hessian = (2.0 / phi**3) * np.outer(slope, slope) - self.phi2 / phi**2
-        return self.linear - slope / phi**2, hessian
+    mu: Array
+    homogeneous: float  # that part of J at μ₀, 1/φ₀; 0 where it is small: the model is then quadratic
+    linear: Array
+    phi1: Array  # with phi2 the slope and the Hessian of φ; of the quadratic: zeros and H
+    phi2: Array
 
 
 def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
@@ -150,39 +200,147 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
 
     ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
     """
-    model = _Model(_map(theta, p)[0], -0.5 * q, H)
-    x, value = theta, model.value
+    x = np.array(theta, float)
+    _check(_minimize_model(_typed(q), _typed(H), p, x, DGESV))
+    return x
+
+
+@compiled
+def _minimize_model(q: Array, H: Array, p: float, x: Array, dgesv: int) -> bool:
+    """From ``x`` = θ to the minimiser in place; False where a matrix is singular."""
+    n = q.size
+    mu = np.empty(n)
+    bent = np.empty(n)
+    gradient = np.empty(n)
+    goal = np.empty(n)
+    new = np.empty(n)
+    hessian = np.empty((n, n))
+    model = _Model(np.empty(n), 0.0, np.empty(n), np.empty(n), np.empty((n, n)))
+    _map(x, p, model.mu)
+    model = _Model(model.mu, _set_model(q, H, model), model.linear, model.phi1, model.phi2)
+    value = model.homogeneous
+    for i in range(n):
+        new[i] = x[i]
     for _ in range(30):
-        mu, first, second = _map(x, p)
-        gradient, hessian = model.slopes(mu)
-        if p > 1.0:
-            hessian = hessian * np.outer(first, first) + np.diag(np.maximum(gradient * second, 0.0))
-            gradient = gradient * first
-        direction = minimize_step(hessian, gradient, x) - x
-        slope = float(gradient @ direction)
-        step = _longest_step(x, direction) if p > 1.0 else 1.0
-        if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
-            return np.asarray(x + step * direction)
-        new, new_value = x, value
+        _map(x, p, mu)
+        _value(model, mu, bent)
+        _set_slopes(model, x, mu, bent, p, gradient, hessian)
+        for i in range(n):
+            goal[i] = x[i]
+        if not _minimize_step(hessian, gradient, x, goal, dgesv):
+            return False
+        slope = 0.0
+        step = 1.0
+        for i in range(n):
+            goal[i] -= x[i]
+            slope += gradient[i] * goal[i]
+            if p > 1.0 and goal[i] < 0.0:  # the map is not smooth at zero: stay inside
+                step = min(step, -0.99 * x[i] / goal[i])
+        too_little = -slope <= _ROUNDING * abs(value)  # for values to show it: the slopes still do
+        new_value = value
         while step > 1e-8:
-            new = x + step * direction
-            new_value = model.at(_map(new, p)[0])
+            for i in range(n):
+                new[i] = x[i] + step * goal[i]
+            if too_little:
+                break
+            _map(new, p, mu)
+            new_value = _value(model, mu, bent)
             if new_value <= value + _FALL * step * slope:
                 break
             step *= 0.5
         gained = value - new_value
-        if not (step > 1e-8 and gained > 0.0):
+        if not too_little and not (step > 1e-8 and gained > 0.0):
             break
-        x, value = new, new_value
+        for i in range(n):
+            x[i] = new[i]
+        value = new_value
         if gained < 1e-6 * abs(slope) or gained < 1e-12 * abs(value):
             break
-    return np.array(x)
+    return True
 
 
-def _longest_step(x: Array, direction: Array) -> float:
-    """How far to go: the map is not smooth at zero, so the point stays inside."""
-    falls = direction < 0.0
-    return float(min(1.0, (-0.99 * x[falls] / direction[falls]).min(initial=1.0)))
+@inlined
+def _map(theta: Array, p: float, mu: Array) -> None:
+    """μ = θ^(1/p)."""
+    for i in range(mu.size):
+        mu[i] = theta[i] if p == 1.0 else max(theta[i], _LEAST) ** (1.0 / p)
+
+
+@inlined
+def _set_model(q: Array, H: Array, model: _Model) -> float:
+    """The terms of the model whose μ₀ is given; its homogeneous part."""
+    n = q.size
+    linear, part, phi2 = model.linear, model.phi1, model.phi2
+    homogeneous = 0.0
+    reward = 0.0
+    for i in range(n):
+        part[i] = 0.0
+        for j in range(n):
+            part[i] -= 0.5 * H[i, j] * model.mu[j]
+        homogeneous -= model.mu[i] * part[i]
+        reward += q[i] * model.mu[i]
+    if not homogeneous > 0.05 * abs(reward):
+        homogeneous = 0.0
+    is_quadratic = homogeneous == 0.0
+    scale = 1.0 if is_quadratic else -1.0 / homogeneous**2
+    outer = 0.0 if is_quadratic else -2.0 * scale / homogeneous
+    for i in range(n):
+        linear[i] = -0.5 * q[i] - (0.0 if is_quadratic else part[i])
+        for j in range(n):
+            phi2[i, j] = outer * part[i] * part[j] + scale * H[i, j]
+    for i in range(n):
+        part[i] *= 0.0 if is_quadratic else scale
+    return homogeneous
+
+
+@inlined
+def _value(model: _Model, mu: Array, bent: Array) -> float:
+    """The model at μ; ``bent`` becomes Φd."""
+    linear = 0.0
+    phi = 0.0
+    for i in range(mu.size):
+        total = 0.0
+        for j in range(mu.size):
+            total += model.phi2[i, j] * (mu[j] - model.mu[j])
+        bent[i] = total
+        linear += model.linear[i] * (mu[i] - model.mu[i])
+        phi += (model.phi1[i] + 0.5 * total) * (mu[i] - model.mu[i])
+    if model.homogeneous == 0.0:
+        return linear + phi
+    phi += 1.0 / model.homogeneous
+    return linear + 1.0 / phi if phi > 0.0 else HUGE
+
+
+@inlined
+def _set_slopes(
+    model: _Model, x: Array, mu: Array, bent: Array, p: float, gradient: Array, hessian: Array
+) -> None:
+    """Gradient and Hessian of the model in θ; where the map bends downwards, without what that brings."""
+    n = x.size
+    scale = 1.0
+    outer = 0.0
+    if model.homogeneous > 0.0:
+        phi = 1.0 / model.homogeneous
+        for i in range(n):
+            phi += (model.phi1[i] + 0.5 * bent[i]) * (mu[i] - model.mu[i])
+        scale = -1.0 / phi**2
+        outer = -2.0 * scale / phi
+    for i in range(n):
+        bent[i] += model.phi1[i]
+        gradient[i] = model.linear[i] + scale * bent[i]
+    for i in range(n):
+        for j in range(n):
+            hessian[i, j] = outer * bent[i] * bent[j] + scale * model.phi2[i, j]
+    if p == 1.0:
+        return
+    for i in range(n):
+        safe = max(x[i], _LEAST)
+        first = mu[i] / (p * safe)
+        for j in range(n):
+            hessian[i, j] *= first
+            hessian[j, i] *= first
+        hessian[i, i] += max(gradient[i] * first * (1.0 / p - 1.0) / safe, 0.0)
+        gradient[i] *= first
 
 
 # ---------------------------------------------------------------------- Newton's method

@@ -125,7 +125,16 @@ def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: An
 
         counts = [pointer_to(x) for x in (size, *(cgutils.unpack_tuple(builder, made[1].shape)))]
         info = cgutils.alloca_once_value(builder, ir.Constant(integer, 0))
-        given = [counts[0], counts[1], A, counts[2], builder.bitcast(pivots, integer.as_pointer()), B, counts[2], info]
+        given = [
+            counts[0],
+            counts[1],
+            A,
+            counts[2],
+            builder.bitcast(pivots, integer.as_pointer()),
+            B,
+            counts[2],
+            info,
+        ]
         kind = ir.FunctionType(ir.VoidType(), [x.type for x in given])
         builder.call(builder.inttoptr(at, kind.as_pointer()), given)
         return builder.load(info)

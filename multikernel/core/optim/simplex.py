@@ -29,7 +29,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..._numba import DGESV, HUGE, compiled, inlined, solve_in_place
+from ..._numba import DGESV, HUGE, compiled, solve_in_place
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
@@ -68,43 +68,78 @@ def _check(is_solved: bool) -> None:
         raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
 
 
-# In the compiled part every operation is a loop: on arrays, each would take a tenth of a second to compile.
+# Compiled: few statements, each on one number, because it is their count that compiling takes its time for.
 @compiled
 def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bool:
     """From ``x``, which is the point, to the minimiser in place; False where a matrix is singular."""
     n = g.size
-    free = np.empty(n, np.int64)
-    slope = np.empty(n)
-    matrix = np.empty((n, n))
-    sides = np.empty((2, n))
-    pivots = np.empty(n, np.intc)
-    size = 0
+    is_free = np.empty(n, np.bool_)
+    free, pivots = np.empty(n, np.int64), np.empty(n, np.intc)
+    matrix, sides, slope = np.empty((n, n)), np.empty((2, n)), np.empty(n)
+    mean = 0.0
     for i in range(n):
+        is_free[i] = x[i] > 0.0
         slope[i] = g[i]
-        if x[i] > 0.0:
-            free[size] = i
-            size += 1
+        mean += H[i, i] / n
     settled = False
     for _ in range(20 * n + 50):
-        _set_equations(H, slope, free, size, matrix, sides)
+        size = 0
+        for i in range(n):
+            if is_free[i]:
+                free[size] = i
+                size += 1
+        for a in range(size):
+            i = free[a]
+            sides[0, a] = 1.0
+            sides[1, a] = slope[i]
+            for b in range(size):
+                matrix[a, b] = H[i, free[b]] + mean  # Σ d = 0: no effect, but definite along x itself
+            matrix[a, a] += 1e-14 * mean + 1e-300
         if solve_in_place(dgesv, size, matrix, sides, pivots) != 0:
             return False
-        blocking = _move(free, size, sides, x)
-        _set_slope(H, g, point, x, slope)
+        ones = 0.0
+        level = 0.0
+        for a in range(size):
+            ones += sides[0, a]
+            level += sides[1, a]
+        length = 1.0
+        blocking = -1
+        for a in range(size):
+            move = level / ones * sides[0, a] - sides[1, a]
+            sides[1, a] = move
+            if x[free[a]] + length * move < 0.0:
+                blocking = free[a]
+                length = -x[blocking] / move
+        for a in range(size):
+            x[free[a]] = max(x[free[a]] + length * sides[1, a], 0.0)
+        largest = 0.0
+        level = 0.0
+        for i in range(n):
+            total = g[i]
+            for j in range(n):
+                total += H[i, j] * (x[j] - point[j])
+            slope[i] = total
+            largest = max(largest, abs(total))
+            if is_free[i]:
+                level += total / size
         if blocking >= 0:
-            size -= 1
-            for a in range(blocking, size):
-                free[a] = free[a + 1]
+            x[blocking] = 0.0
+            is_free[blocking] = False
             settled = False
-        elif not settled:  # once more on the same set: what the first solution left to rounding
+            continue
+        if not settled:  # once more on the same set: what the first solution left to rounding
             settled = True
-        else:
-            entering = _best_outside(slope, free, size)
-            if entering < 0:
-                break
-            free[size] = entering
-            size += 1
-            settled = False
+            continue
+        settled = False
+        least = level - 1e-12 * largest
+        entering = -1
+        for i in range(n):
+            if not is_free[i] and slope[i] < least:
+                least = slope[i]
+                entering = i
+        if entering < 0:
+            break
+        is_free[entering] = True
     total = 0.0
     for i in range(n):
         total += x[i]
@@ -113,85 +148,14 @@ def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bo
     return True
 
 
-@inlined
-def _set_equations(H: Array, slope: Array, free: Array, size: int, matrix: Array, sides: Array) -> None:
-    """The free block of H, made definite, with two right sides: ones, and the slopes."""
-    n = slope.size
-    mean = 0.0
-    for i in range(n):
-        mean += H[i, i] / n
-    for a in range(size):
-        sides[0, a] = 1.0
-        sides[1, a] = slope[free[a]]
-        for b in range(size):
-            matrix[a, b] = H[free[a], free[b]] + mean  # Σ d = 0: no effect, but definite along x itself
-        matrix[a, a] += 1e-14 * mean + 1e-300
-
-
-@inlined
-def _move(free: Array, size: int, solved: Array, x: Array) -> int:
-    """Move x to the minimiser with Σ d = 0, or to the first bound on the way; the place of the latter, or −1."""
-    ones = 0.0
-    level = 0.0
-    for a in range(size):
-        ones += solved[0, a]
-        level += solved[1, a]
-    level /= ones
-    step = 1.0
-    blocking = -1
-    for a in range(size):
-        move = level * solved[0, a] - solved[1, a]
-        if move < 0.0 and x[free[a]] + step * move < 0.0:
-            step = -x[free[a]] / move
-            blocking = a
-    for a in range(size):
-        x[free[a]] = max(x[free[a]] + step * (level * solved[0, a] - solved[1, a]), 0.0)
-    if blocking >= 0:
-        x[free[blocking]] = 0.0
-    return blocking
-
-
-@inlined
-def _set_slope(H: Array, g: Array, point: Array, x: Array, slope: Array) -> None:
-    """slope = g + H (x − point)."""
-    for i in range(g.size):
-        slope[i] = g[i]
-    for j in range(g.size):
-        moved = x[j] - point[j]
-        if moved != 0.0:
-            for i in range(g.size):
-                slope[i] += H[j, i] * moved
-
-
-@inlined
-def _best_outside(slope: Array, free: Array, size: int) -> int:
-    """Which member at zero has the least slope, if that is below those of the free ones; else −1."""
-    level = 0.0
-    for a in range(size):
-        level += slope[free[a]] / size
-    largest = 0.0
-    least = HUGE
-    entering = -1
-    for i in range(slope.size):
-        largest = max(largest, abs(slope[i]))
-        if slope[i] < least:
-            is_free = False
-            for a in range(size):
-                is_free = is_free or free[a] == i
-            if not is_free:
-                least = slope[i]
-                entering = i
-    return entering if least - level < -1e-12 * largest else -1
-
-
 # ---------------------------------------------------------------------- model of the optimal value
 class _Model(NamedTuple):
-    """The model of J around μ₀."""
+    """The model of J around μ₀; where the homogeneous part is small, the quadratic one: 0, g, zeros, H."""
 
     mu: Array
-    homogeneous: float  # that part of J at μ₀, 1/φ₀; 0 where it is small: the model is then quadratic
+    homogeneous: float  # its value at μ₀, 1/φ₀
     linear: Array
-    phi1: Array  # with phi2 the slope and the Hessian of φ; of the quadratic: zeros and H
+    phi1: Array
     phi2: Array
 
 
@@ -201,32 +165,78 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
     ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
     """
     x = np.array(theta, float)
-    _check(_minimize_model(_typed(q), _typed(H), p, x, DGESV))
+    mu = x if p == 1.0 else np.maximum(x, _LEAST) ** (1.0 / p)
+    part = -0.5 * (H @ mu)
+    homogeneous = -float(part @ mu)
+    if homogeneous > 0.05 * abs(float(q @ mu)):
+        scale = 1.0 / homogeneous**2
+        outer = (2.0 * scale / homogeneous * part)[:, None] * part
+        model = _Model(mu.copy(), homogeneous, -0.5 * q - part, -scale * part, outer - scale * H)
+    else:
+        model = _Model(mu.copy(), 0.0, -0.5 * q, np.zeros(q.size), _typed(H))
+    _check(_minimize_model(model, p, x, DGESV))
     return x
 
 
 @compiled
-def _minimize_model(q: Array, H: Array, p: float, x: Array, dgesv: int) -> bool:
+def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
     """From ``x`` = θ to the minimiser in place; False where a matrix is singular."""
-    n = q.size
-    mu = np.empty(n)
-    bent = np.empty(n)
-    gradient = np.empty(n)
-    goal = np.empty(n)
-    new = np.empty(n)
-    hessian = np.empty((n, n))
-    model = _Model(np.empty(n), 0.0, np.empty(n), np.empty(n), np.empty((n, n)))
-    _map(x, p, model.mu)
-    model = _Model(model.mu, _set_model(q, H, model), model.linear, model.phi1, model.phi2)
-    value = model.homogeneous
-    for i in range(n):
-        new[i] = x[i]
-    for _ in range(30):
-        _map(x, p, mu)
-        _value(model, mu, bent)
-        _set_slopes(model, x, mu, bent, p, gradient, hessian)
+    n = x.size
+    mu0, homogeneous, linear, phi1, phi2 = model
+    change, bent, gradient = np.empty(n), np.empty(n), np.empty(n)
+    goal, new, hessian = np.empty(n), x.copy(), np.empty((n, n))
+    value = HUGE
+    slope = 0.0
+    step = 1.0
+    n_steps = 0
+    while True:
         for i in range(n):
-            goal[i] = x[i]
+            change[i] = (new[i] if p == 1.0 else max(new[i], _LEAST) ** (1.0 / p)) - mu0[i]
+        new_value = 0.0
+        phi = 0.0
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += phi2[i, j] * change[j]
+            bent[i] = phi1[i] + total
+            new_value += linear[i] * change[i]
+            phi += (phi1[i] + 0.5 * total) * change[i]
+        scale = 1.0
+        outer = 0.0
+        if homogeneous == 0.0:
+            new_value += phi
+        else:
+            phi += 1.0 / homogeneous
+            new_value += 1.0 / phi if phi > 0.0 else HUGE
+            scale = -1.0 / phi**2
+            outer = 2.0 / phi**3
+        gained = value - new_value
+        if not gained >= -_FALL * step * slope:
+            step *= 0.5
+            if step <= 1e-8:
+                return True
+            for i in range(n):
+                new[i] = x[i] + step * goal[i]
+            continue
+        value = new_value
+        for i in range(n):
+            x[i] = new[i]
+            goal[i] = new[i]
+        if n_steps == 30 or gained < 1e-6 * abs(slope) or gained <= 1e-12 * abs(value):
+            return True
+        for i in range(n):
+            gradient[i] = linear[i] + scale * bent[i]
+            for j in range(n):
+                hessian[i, j] = outer * bent[i] * bent[j] + scale * phi2[i, j]
+        if p != 1.0:
+            for i in range(n):
+                first = max(x[i], _LEAST) ** (1.0 / p - 1.0) / p
+                for j in range(n):
+                    hessian[i, j] *= first
+                    hessian[j, i] *= first
+                # where the map bends downwards, what that brings is left out
+                hessian[i, i] += max(gradient[i] * first * (1.0 / p - 1.0) / max(x[i], _LEAST), 0.0)
+                gradient[i] *= first
         if not _minimize_step(hessian, gradient, x, goal, dgesv):
             return False
         slope = 0.0
@@ -234,113 +244,15 @@ def _minimize_model(q: Array, H: Array, p: float, x: Array, dgesv: int) -> bool:
         for i in range(n):
             goal[i] -= x[i]
             slope += gradient[i] * goal[i]
-            if p > 1.0 and goal[i] < 0.0:  # the map is not smooth at zero: stay inside
+            if p != 1.0 and goal[i] < 0.0:  # the map is not smooth at zero: stay inside
                 step = min(step, -0.99 * x[i] / goal[i])
-        too_little = -slope <= _ROUNDING * abs(value)  # for values to show it: the slopes still do
-        new_value = value
-        while step > 1e-8:
+        for i in range(n):
+            new[i] = x[i] + step * goal[i]
+        if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
             for i in range(n):
-                new[i] = x[i] + step * goal[i]
-            if too_little:
-                break
-            _map(new, p, mu)
-            new_value = _value(model, mu, bent)
-            if new_value <= value + _FALL * step * slope:
-                break
-            step *= 0.5
-        gained = value - new_value
-        if not too_little and not (step > 1e-8 and gained > 0.0):
-            break
-        for i in range(n):
-            x[i] = new[i]
-        value = new_value
-        if gained < 1e-6 * abs(slope) or gained < 1e-12 * abs(value):
-            break
-    return True
-
-
-@inlined
-def _map(theta: Array, p: float, mu: Array) -> None:
-    """μ = θ^(1/p)."""
-    for i in range(mu.size):
-        mu[i] = theta[i] if p == 1.0 else max(theta[i], _LEAST) ** (1.0 / p)
-
-
-@inlined
-def _set_model(q: Array, H: Array, model: _Model) -> float:
-    """The terms of the model whose μ₀ is given; its homogeneous part."""
-    n = q.size
-    linear, part, phi2 = model.linear, model.phi1, model.phi2
-    homogeneous = 0.0
-    reward = 0.0
-    for i in range(n):
-        part[i] = 0.0
-        for j in range(n):
-            part[i] -= 0.5 * H[i, j] * model.mu[j]
-        homogeneous -= model.mu[i] * part[i]
-        reward += q[i] * model.mu[i]
-    if not homogeneous > 0.05 * abs(reward):
-        homogeneous = 0.0
-    is_quadratic = homogeneous == 0.0
-    scale = 1.0 if is_quadratic else -1.0 / homogeneous**2
-    outer = 0.0 if is_quadratic else -2.0 * scale / homogeneous
-    for i in range(n):
-        linear[i] = -0.5 * q[i] - (0.0 if is_quadratic else part[i])
-        for j in range(n):
-            phi2[i, j] = outer * part[i] * part[j] + scale * H[i, j]
-    for i in range(n):
-        part[i] *= 0.0 if is_quadratic else scale
-    return homogeneous
-
-
-@inlined
-def _value(model: _Model, mu: Array, bent: Array) -> float:
-    """The model at μ; ``bent`` becomes Φd."""
-    linear = 0.0
-    phi = 0.0
-    for i in range(mu.size):
-        total = 0.0
-        for j in range(mu.size):
-            total += model.phi2[i, j] * (mu[j] - model.mu[j])
-        bent[i] = total
-        linear += model.linear[i] * (mu[i] - model.mu[i])
-        phi += (model.phi1[i] + 0.5 * total) * (mu[i] - model.mu[i])
-    if model.homogeneous == 0.0:
-        return linear + phi
-    phi += 1.0 / model.homogeneous
-    return linear + 1.0 / phi if phi > 0.0 else HUGE
-
-
-@inlined
-def _set_slopes(
-    model: _Model, x: Array, mu: Array, bent: Array, p: float, gradient: Array, hessian: Array
-) -> None:
-    """Gradient and Hessian of the model in θ; where the map bends downwards, without what that brings."""
-    n = x.size
-    scale = 1.0
-    outer = 0.0
-    if model.homogeneous > 0.0:
-        phi = 1.0 / model.homogeneous
-        for i in range(n):
-            phi += (model.phi1[i] + 0.5 * bent[i]) * (mu[i] - model.mu[i])
-        scale = -1.0 / phi**2
-        outer = -2.0 * scale / phi
-    for i in range(n):
-        bent[i] += model.phi1[i]
-        gradient[i] = model.linear[i] + scale * bent[i]
-    for i in range(n):
-        for j in range(n):
-            hessian[i, j] = outer * bent[i] * bent[j] + scale * model.phi2[i, j]
-    if p == 1.0:
-        return
-    for i in range(n):
-        safe = max(x[i], _LEAST)
-        first = mu[i] / (p * safe)
-        for j in range(n):
-            hessian[i, j] *= first
-            hessian[j, i] *= first
-        hessian[i, i] += max(gradient[i] * first * (1.0 / p - 1.0) / safe, 0.0)
-        gradient[i] *= first
+                x[i] = new[i]
+            return True
+        n_steps += 1
 
 
 # ---------------------------------------------------------------------- Newton's method

@@ -18,9 +18,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event, types
+from llvmlite import ir
+from numba.core import cgutils, event, types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.extending import intrinsic
+from numba.extending import get_cython_function_address, intrinsic
 
 from ._files import locked_file
 
@@ -100,6 +101,45 @@ def _select(comparison: str) -> Callable[..., Any]:
 
 larger = intrinsic(_select(">"))
 smaller = intrinsic(_select("<"))
+
+DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of this process
+
+
+@intrinsic
+def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
+    """Solve the leading ``size`` equations by LAPACK, by columns; what LAPACK says of it, 0 if solved.
+
+    ``address`` is :data:`DGESV`, an argument so that nothing of this process is kept with the loop; ``matrix``
+    (n, n) is lost, ``sides`` (k, n) becomes the solutions, ``pivots`` (n,) is room for C integers. For
+    ``np.linalg.solve``, numba compiles checks and copies for more than a second.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(32)
+        at, size, *arrays = arguments
+        made = [context.make_array(kind)(context, builder, x) for kind, x in zip(signature.args[2:], arrays)]
+        A, B, pivots = (array.data for array in made)
+
+        def pointer_to(value: Any) -> Any:
+            return cgutils.alloca_once_value(builder, builder.trunc(value, integer))
+
+        counts = [pointer_to(x) for x in (size, *(cgutils.unpack_tuple(builder, made[1].shape)))]
+        info = cgutils.alloca_once_value(builder, ir.Constant(integer, 0))
+        given = [
+            counts[0],
+            counts[1],
+            A,
+            counts[2],
+            builder.bitcast(pivots, integer.as_pointer()),
+            B,
+            counts[2],
+            info,
+        ]
+        kind = ir.FunctionType(ir.VoidType(), [x.type for x in given])
+        builder.call(builder.inttoptr(at, kind.as_pointer()), given)
+        return builder.load(info)
+
+    return types.intc(types.intp, types.intp, matrix, sides, pivots), generate
 
 
 # ---------------------------------------------------------------------- the first use of compiled loops

@@ -25,12 +25,11 @@ The caller says by its own certificate when to stop.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
 
-from ..._numba import HUGE
+from ..._numba import DGESV, HUGE, compiled, solve_in_place
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
@@ -39,6 +38,7 @@ NO_CURVATURE = (
     1e-12  # relative to the slopes: a Hessian of rounding alone, which `minimize_model` must not get
 )
 _NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
+_LEAST = 1e-30  # θ, in powers of it
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40
 _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
@@ -53,96 +53,110 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
     >>> minimize_step(2.0 * np.eye(3), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.4, 0.4])).round(3)
     array([0.65, 0.35, 0.  ])
     """
+    x = np.array(point, float)
+    _check(_minimize_step(_typed(H), _typed(g), _typed(point), x, DGESV))
+    return x
+
+
+def _typed(array: Array) -> Array:
+    """Of the one type that loops are compiled for."""
+    return np.require(array, float, ("C", "W"))
+
+
+def _check(is_solved: bool) -> None:
+    if not is_solved:
+        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
+
+
+# Compiled: few statements, each on one number, because it is their count that compiling takes its time for.
+@compiled
+def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bool:
+    """From ``x``, which is the point, to the minimiser in place; False where a matrix is singular."""
     n = g.size
-    mean = float(H.diagonal().sum()) / n
-    definite = H + mean  # Σ d = 0: no effect, but definite along x itself
-    definite.flat[:: n + 1] += 1e-14 * mean + 1e-300
-    x, slope, inside = point.copy(), g, point > 0.0
+    is_free = np.empty(n, np.bool_)
+    free, pivots = np.empty(n, np.int64), np.empty(n, np.intc)
+    matrix, sides, slope = np.empty((n, n)), np.empty((2, n)), np.empty(n)
+    mean = 0.0
+    for i in range(n):
+        is_free[i] = x[i] > 0.0
+        slope[i] = g[i]
+        mean += H[i, i] / n
     settled = False
     for _ in range(20 * n + 50):
-        w = inside.nonzero()[0]
-        move = _free_step(definite if w.size == n else definite[w[:, None], w], slope[w])
-        start = x[w]
-        end = start + move
+        size = 0
+        for i in range(n):
+            if is_free[i]:
+                free[size] = i
+                size += 1
+        for a in range(size):
+            i = free[a]
+            sides[0, a] = 1.0
+            sides[1, a] = slope[i]
+            for b in range(size):
+                matrix[a, b] = H[i, free[b]] + mean  # Σ d = 0: no effect, but definite along x itself
+            matrix[a, a] += 1e-14 * mean + 1e-300
+        if solve_in_place(dgesv, size, matrix, sides, pivots) != 0:
+            return False
+        ones = 0.0
+        level = 0.0
+        for a in range(size):
+            ones += sides[0, a]
+            level += sides[1, a]
+        length = 1.0
         blocking = -1
-        if end.min() < 0.0:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                rooms = np.where(end < 0.0, -start / move, 1.0)
-            blocking = int(rooms.argmin())
-            end = start + rooms[blocking] * move
-            end[blocking] = 0.0
-            inside[w[blocking]] = False
-        x[w] = np.maximum(end, 0.0)
-        slope = g + H @ (x - point)
+        for a in range(size):
+            move = level / ones * sides[0, a] - sides[1, a]
+            sides[1, a] = move
+            if x[free[a]] + length * move < 0.0:
+                blocking = free[a]
+                length = -x[blocking] / move
+        for a in range(size):
+            x[free[a]] = max(x[free[a]] + length * sides[1, a], 0.0)
+        largest = 0.0
+        level = 0.0
+        for i in range(n):
+            total = g[i]
+            for j in range(n):
+                total += H[i, j] * (x[j] - point[j])
+            slope[i] = total
+            largest = max(largest, abs(total))
+            if is_free[i]:
+                level += total / size
         if blocking >= 0:
+            x[blocking] = 0.0
+            is_free[blocking] = False
             settled = False
             continue
         if not settled:  # once more on the same set: what the first solution left to rounding
             settled = True
             continue
-        excess = np.where(inside, 0.0, slope - slope[w].mean())
-        entering = int(excess.argmin())
-        if not excess[entering] < -1e-12 * np.abs(slope).max():
-            break
-        inside[entering] = True
         settled = False
-    return np.asarray(x / x.sum())
-
-
-def _free_step(block: Array, slope: Array) -> Array:
-    """The minimiser d of slope'd + ½ d'(block)d with Σ d = 0: no bound is looked at."""
-    sides = np.ones((slope.size, 2), order="F")
-    sides[:, 1] = slope
-    _, _, solved, info = dgesv(block.T, sides, overwrite_b=1)  # symmetric: by columns without a copy
-    if info != 0:
-        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
-    ones, slopes = solved.T
-    return np.asarray(slopes.sum() / ones.sum() * ones - slopes)
+        least = level - 1e-12 * largest
+        entering = -1
+        for i in range(n):
+            if not is_free[i] and slope[i] < least:
+                least = slope[i]
+                entering = i
+        if entering < 0:
+            break
+        is_free[entering] = True
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    for i in range(n):
+        x[i] /= total
+    return True
 
 
 # ---------------------------------------------------------------------- model of the optimal value
-def _map(theta: Array, p: float) -> tuple[Array, Array, Array]:
-    """μ = θ^(1/p) with its first and second derivatives."""
-    if p == 1.0:
-        return theta, np.ones(theta.size), np.zeros(theta.size)
-    a = 1.0 / p
-    safe = np.maximum(theta, 1e-30)
-    mu = safe**a
-    return mu, a * mu / safe, a * (a - 1.0) * mu / (safe * safe)
+class _Model(NamedTuple):
+    """The model of J around μ₀; where the homogeneous part is small, the quadratic one: 0, g, zeros, H."""
 
-
-class _Model:
-    """The model of J around μ₀, whose gradient is g and whose Hessian is H there."""
-
-    def __init__(self, mu: Array, g: Array, H: Array) -> None:
-        self.mu, self.linear, self.H = mu, g, H
-        Hmu = H @ mu
-        homogeneous = 0.5 * float(mu @ Hmu)
-        self.rational = homogeneous > 0.1 * abs(float(g @ mu))
-        self.value = homogeneous if self.rational else 0.0  # at μ₀
-        if self.rational:
-            part = -0.5 * Hmu
-            self.linear = g - part
-            self.phi0, self.phi1 = 1.0 / homogeneous, -part / homogeneous**2
-            self.phi2 = (2.0 / homogeneous**3) * np.outer(part, part) - H / homogeneous**2
-
-    def at(self, mu: Array) -> float:
-        d = mu - self.mu
-        if not self.rational:
-            return float(self.linear @ d + 0.5 * (d @ (self.H @ d)))
-        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ (self.phi2 @ d)))
-        return float(self.linear @ d) + 1.0 / phi if phi > 0.0 else HUGE
-
-    def slopes(self, mu: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian."""
-        d = mu - self.mu
-        if not self.rational:
-            return self.linear + self.H @ d, self.H
-        bent = self.phi2 @ d
-        phi = float(self.phi0 + self.phi1 @ d + 0.5 * (d @ bent))
-        slope = self.phi1 + bent
-        hessian = (2.0 / phi**3) * np.outer(slope, slope) - self.phi2 / phi**2
-        return self.linear - slope / phi**2, hessian
+    mu: Array
+    homogeneous: float  # its value at μ₀, 1/φ₀
+    linear: Array
+    phi1: Array
+    phi2: Array
 
 
 def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
@@ -150,39 +164,95 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
 
     ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
     """
-    model = _Model(_map(theta, p)[0], -0.5 * q, H)
-    x, value = theta, model.value
-    for _ in range(30):
-        mu, first, second = _map(x, p)
-        gradient, hessian = model.slopes(mu)
-        if p > 1.0:
-            hessian = hessian * np.outer(first, first) + np.diag(np.maximum(gradient * second, 0.0))
-            gradient = gradient * first
-        direction = minimize_step(hessian, gradient, x) - x
-        slope = float(gradient @ direction)
-        step = _longest_step(x, direction) if p > 1.0 else 1.0
-        if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
-            return np.asarray(x + step * direction)
-        new, new_value = x, value
-        while step > 1e-8:
-            new = x + step * direction
-            new_value = model.at(_map(new, p)[0])
-            if new_value <= value + _FALL * step * slope:
-                break
-            step *= 0.5
+    x = np.array(theta, float)
+    mu = x if p == 1.0 else np.maximum(x, _LEAST) ** (1.0 / p)
+    part = -0.5 * (H @ mu)
+    homogeneous = -float(part @ mu)
+    if homogeneous > 0.05 * abs(float(q @ mu)):
+        scale = 1.0 / homogeneous**2
+        outer = (2.0 * scale / homogeneous * part)[:, None] * part
+        model = _Model(mu.copy(), homogeneous, -0.5 * q - part, -scale * part, outer - scale * H)
+    else:
+        model = _Model(mu.copy(), 0.0, -0.5 * q, np.zeros(q.size), _typed(H))
+    _check(_minimize_model(model, p, x, DGESV))
+    return x
+
+
+@compiled
+def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
+    """From ``x`` = θ to the minimiser in place; False where a matrix is singular."""
+    n = x.size
+    mu0, homogeneous, linear, phi1, phi2 = model
+    change, bent, gradient = np.empty(n), np.empty(n), np.empty(n)
+    goal, new, hessian = np.empty(n), x.copy(), np.empty((n, n))
+    value = HUGE
+    slope = 0.0
+    step = 1.0
+    n_steps = 0
+    while True:
+        for i in range(n):
+            change[i] = (new[i] if p == 1.0 else max(new[i], _LEAST) ** (1.0 / p)) - mu0[i]
+        new_value = 0.0
+        phi = 0.0
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += phi2[i, j] * change[j]
+            bent[i] = phi1[i] + total
+            new_value += linear[i] * change[i]
+            phi += (phi1[i] + 0.5 * total) * change[i]
+        scale = 1.0
+        outer = 0.0
+        if homogeneous == 0.0:
+            new_value += phi
+        else:
+            phi += 1.0 / homogeneous
+            new_value += 1.0 / phi if phi > 0.0 else HUGE
+            scale = -1.0 / phi**2
+            outer = 2.0 / phi**3
         gained = value - new_value
-        if not (step > 1e-8 and gained > 0.0):
-            break
-        x, value = new, new_value
-        if gained < 1e-6 * abs(slope) or gained < 1e-12 * abs(value):
-            break
-    return np.array(x)
-
-
-def _longest_step(x: Array, direction: Array) -> float:
-    """How far to go: the map is not smooth at zero, so the point stays inside."""
-    falls = direction < 0.0
-    return float(min(1.0, (-0.99 * x[falls] / direction[falls]).min(initial=1.0)))
+        if not gained >= -_FALL * step * slope:
+            step *= 0.5
+            if step <= 1e-8:
+                return True
+            for i in range(n):
+                new[i] = x[i] + step * goal[i]
+            continue
+        value = new_value
+        for i in range(n):
+            x[i] = new[i]
+            goal[i] = new[i]
+        if n_steps == 30 or gained < 1e-6 * abs(slope) or gained <= 1e-12 * abs(value):
+            return True
+        for i in range(n):
+            gradient[i] = linear[i] + scale * bent[i]
+            for j in range(n):
+                hessian[i, j] = outer * bent[i] * bent[j] + scale * phi2[i, j]
+        if p != 1.0:
+            for i in range(n):
+                first = max(x[i], _LEAST) ** (1.0 / p - 1.0) / p
+                for j in range(n):
+                    hessian[i, j] *= first
+                    hessian[j, i] *= first
+                # where the map bends downwards, what that brings is left out
+                hessian[i, i] += max(gradient[i] * first * (1.0 / p - 1.0) / max(x[i], _LEAST), 0.0)
+                gradient[i] *= first
+        if not _minimize_step(hessian, gradient, x, goal, dgesv):
+            return False
+        slope = 0.0
+        step = 1.0
+        for i in range(n):
+            goal[i] -= x[i]
+            slope += gradient[i] * goal[i]
+            if p != 1.0 and goal[i] < 0.0:  # the map is not smooth at zero: stay inside
+                step = min(step, -0.99 * x[i] / goal[i])
+        for i in range(n):
+            new[i] = x[i] + step * goal[i]
+        if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
+            for i in range(n):
+                x[i] = new[i]
+            return True
+        n_steps += 1
 
 
 # ---------------------------------------------------------------------- Newton's method

@@ -42,6 +42,7 @@ from scipy.optimize import linprog
 from ..._typing import Array
 from ..optim import cone
 from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap
+from ..optim.reciprocal import minimize_reciprocal
 from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
@@ -539,19 +540,23 @@ class OuterLoop(Iterate):
         q = self.q[kernels]
         n_free = sum(s.rows.size for s in sensitivities)
         flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
-        mu = np.zeros(self.n_kernels)
+        mu, ratios = np.zeros(self.n_kernels), 1.0
         if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)
             mu[kernels], _ = null_step(curvature, self.mu[kernels], np.zeros(1), -0.5 * q[None])
         else:
             theta = self.weight_set.to_simplex(self.mu[kernels])
-            theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))
+            found = minimize_reciprocal(theta, q, np.asarray(H)) if self.weight_set.p == 1.0 else None
+            if found is None:
+                theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))
+            else:
+                theta, ratios = found
             mu[kernels] = self._tidy(theta)
         change = mu[kernels] - self.mu[kernels]
         slope = -0.5 * float(q @ change)
         self._set_center(_Center(self.mu, mu, upper, slope, np.asarray(H), kernels))
         self._move_to(mu)
-        self._follow(kernels, change, sensitivities)
+        self._follow(kernels, change * ratios, sensitivities)
         self.target = self._inner_target(self.working_gap)
 
     def _set_center(self, center: _Center | None) -> None:

@@ -48,7 +48,7 @@ _PART = 1e8  # numbers that SMO reads, in about a tenth of a second, before it l
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
 _DRIFT = 1e-12  # of the sum of the duals, relative to their size
-_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.05
+_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.02
 _NEGATIVE = -1e-4  # single precision cannot tell less from zero
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
@@ -73,13 +73,15 @@ def best_growth(reward: float, norm2: float) -> float:
 class Sensitivity:
     """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value.
 
-    ``solution`` is K_FF⁻¹[1, F'] as computed, the start of the next one.
+    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, 0 by default. ``solution`` is
+    K_FF⁻¹[1, F'] as computed, the start of the next one.
     """
 
     rows: Array
     projected: Array
     hessian: Array
     solution: Array | None = None
+    correction: Array | float = 0.0
 
     @classmethod
     def from_solution(
@@ -93,8 +95,17 @@ class Sensitivity:
         return cls(rows, solved, 0.5 * (hessian + hessian.T))
 
     def direction(self, change: Array) -> Array:
-        """The first-order move of the free β for a change of the weights."""
-        return -(self.projected @ change)
+        """The first-order move of the free β for a change of the weights, and to their optimum before it."""
+        return self.correction - (self.projected @ change)
+
+    def split_correction(self) -> "Sensitivity":
+        """The last "kernel" was what the value still gains along the free β, negated: its part by itself."""
+        return replace(
+            self,
+            projected=self.projected[:, :-1],
+            hessian=self.hessian[:-1, :-1],
+            correction=-self.projected[:, -1],
+        )
 
 
 def solve_free_system(
@@ -118,7 +129,7 @@ def _carry_over(guess: Sensitivity | None, rows: Array, n_sides: int) -> Array |
         return None
     start = np.zeros((rows.size, n_sides), np.float32)
     _, now, then = np.intersect1d(rows, guess.rows, assume_unique=True, return_indices=True)
-    start[now] = guess.solution[then]
+    start[now, :-1] = guess.solution[then, :-1]  # the last is a correction of β, another each time
     return start
 
 
@@ -518,9 +529,19 @@ class Machine:
         """How the free β answer to the weights of the given kernels, and the Hessian of the value."""
         rows = self.free()
         guess = self._sensitivity if np.array_equal(self._sensitivity_of, kernels) else None
-        found = solve_free_system(self.stack, rows, self.F[kernels][:, rows], guess)
+        ascent = self.gradient[rows] - self.loss.epsilon * np.sign(self.beta[rows])
+        ascent -= ascent.mean() if rows.size else 0.0  # the intercept
+        right = np.vstack([self.F[kernels][:, rows], -ascent])
+        found = solve_free_system(self.stack, rows, right, guess).split_correction()
         self._sensitivity, self._sensitivity_of = found, kernels
         return found
+
+    def correct_q(self, kernels: Array, sensitivity: Sensitivity) -> Array:
+        """What q changes by to first order with the correction of β, as far as the bounds let it."""
+        rows = sensitivity.rows
+        low, high = self.limits(rows)
+        moved = np.clip(self.beta[rows] + sensitivity.correction, low, high) - self.beta[rows]
+        return 2.0 * self.F[kernels][:, rows] @ moved
 
     def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
         """Move the free β to where a change of the weights takes them to first order; False if it cannot."""

@@ -35,6 +35,7 @@ from .svm.losses import EpsilonInsensitive, Loss, OneClass, SquaredError
 
 LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
 FAR_APART = 1e3  # ratio of mean diagonals
+_AT_ONCE = 32  # rows that stay in the cache from one operation to the next
 _FEW, _MORE = 8, 500  # rows of a first look, and of a second one where the first finds little similarity
 _MOST_SUPPORT = 0.8  # share of the samples that are support vectors
 _NEARLY_ALL = 0.99  # training accuracy
@@ -64,10 +65,20 @@ def is_near_identity(K: Array) -> bool:
     if columns.size < 3:
         return False
     places = _evenly(columns.size, _MORE)
-    similarity = np.abs(np.asarray(K[np.ix_(columns[places], columns)], float))
-    similarity /= roots
-    similarity[np.arange(places.size), places] = 0.0
-    return float(np.median(similarity.max(axis=1) / roots[places])) < LONELY
+    nearest = np.empty(places.size)
+    for first in range(0, places.size, _AT_ONCE):
+        some = places[first : first + _AT_ONCE]
+        whole = columns.size == len(K)
+        block = K[some] if whole else K[np.ix_(columns[some], columns)]
+        similarity = np.abs(np.asarray(block, float))
+        similarity /= roots
+        similarity[np.arange(some.size), some] = 0.0
+        seen = first + some.size
+        nearest[first:seen] = similarity.max(axis=1) / roots[some]
+        n_lonely = int(np.count_nonzero(nearest[:seen] < LONELY))
+        if max(n_lonely, seen - n_lonely) > places.size // 2 + 1:  # the others cannot change the median
+            return 2 * n_lonely > seen
+    return float(np.median(nearest)) < LONELY
 
 
 def _suspects(Ks: Array, roots: Array) -> Array:

@@ -24,7 +24,7 @@ from ..._typing import Array
 from .simplex import minimize_step
 
 _STEPS, _SHORTENINGS = 25, 12
-_ENOUGH = 1e-7  # of the first fall that was expected
+_ENOUGH = 1e-3  # of the first fall that was expected
 _RIDGE = 1e-13
 
 

@@ -188,7 +188,7 @@ def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
         K.flat[:: rows.size + 1] += ridge * (float(np.abs(np.diagonal(K)).mean()) or 1.0)
         factor, info = lapack.dpotrf(K.T, lower=False, overwrite_a=True, clean=False)
         if info == 0:
-            return cho_solve((factor, False), _right_hand_sides(right, np.float64), check_finite=False)
+            return lapack.dpotrs(factor, _right_hand_sides(right, np.float64), lower=False, overwrite_b=True)[0]
         ridge *= 100.0
         stack.negative_curvature |= ridge > 1e-5
 
@@ -429,7 +429,10 @@ class Machine:
         box = smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon))
         if stack.on_disk and not stack.valid.any():  # read in the order of the file, not in that of the steps
             stack.form_rows(smo_loop.candidates(box, self.beta, self.gradient))
-        dual = self._dual_value(float(self.beta @ self.scores))
+        # y'β − ε‖β‖₁ − ½ β'(y − g)
+        dual = 0.5 * float((self.loss.target + self.gradient) @ self.beta)
+        if self.loss.epsilon:
+            dual -= float(self.loss.epsilon * np.abs(self.beta).sum())
         outcome = smo_loop.Outcome(
             *smo_loop.smo(
                 smo_loop.Combination(

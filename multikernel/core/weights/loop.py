@@ -165,7 +165,7 @@ class Iterate:
         parts = [m.estimate_q(kernels) for m in self.machines]
         self.q[:] = -np.inf
         self.q[kernels] = sum(q for q, _ in parts)
-        lower = self._lower(self.q[kernels])
+        lower = self._lower(self.q[kernels], self._plane())
         gap = self._relative(min(upper, self.best_upper), lower)
         unknown = sum(remainder for _, remainder in parts)
         if unknown > 0.1 * gap * self._size(upper) or gap <= self.options.tol or self._checks_rest(gap):
@@ -209,17 +209,18 @@ class Iterate:
         ]
         upper = sum(v.primal.value for v in values)
         self._note_upper(upper)
-        lower = self._lower(self.q[self.working])
+        plane = self._plane()
+        lower = self._lower(self.q[self.working], plane)
         self.working_gap = self._relative(self.best_upper, lower)
-        if self.working.all():
-            self.best_lower = max(self.best_lower, lower)
-        elif self._checks_rest(self.working_gap):
+        if not self.working.all() and self._checks_rest(self.working_gap):
             self._check_rest()
-            self.best_lower = max(self.best_lower, self._lower(self.q))
+            lower = self._lower(self.q, plane)
         complete = bool(np.isfinite(self.q).all())
-        self.scaled_gap = self._relative(upper, self._lower(self.q)) if complete else np.inf
+        if complete:
+            self.best_lower = max(self.best_lower, lower)
+        self.scaled_gap = self._relative(upper, lower) if complete else np.inf
         self.upper = sum(v.primal.plain for v in values)
-        self.lower = self._plain_lower() if complete else -np.inf
+        self.lower = self._plain_lower(plane) if complete else -np.inf
         self.gap = self._relative(self.upper, self.lower)
         return values
 
@@ -239,9 +240,9 @@ class Iterate:
             shifted += float(self.stack.floor[kept] @ self.q[kept])
         return sum(t.reward for t in terms), shifted, min(t.room for t in terms)
 
-    def _lower(self, q: Array) -> float:
+    def _lower(self, q: Array, plane: tuple[float, float, float]) -> float:
         """The plane's least value over the weight set, at the best scaling of β."""
-        reward, shifted, limit = self._plane()
+        reward, shifted, limit = plane
         quadratic = self.weight_set.support(q) + shifted
         if self.machines[0].loss.total:
             c = 1.0
@@ -249,9 +250,9 @@ class Iterate:
             c = min(max(reward, 0.0) / quadratic if quadratic > 0 else np.inf, limit)
         return c * reward - 0.5 * c * c * quadratic if np.isfinite(c) else 0.0
 
-    def _plain_lower(self) -> float:
+    def _plain_lower(self, plane: tuple[float, float, float]) -> float:
         """The lower bound of the duals as they are, which are those that will be returned."""
-        reward, shifted, _ = self._plane()
+        reward, shifted, _ = plane
         return reward - 0.5 * (self.weight_set.support(self.q) + shifted)
 
     def _check_rest(self) -> None:

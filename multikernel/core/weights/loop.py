@@ -506,7 +506,7 @@ class OuterLoop(Iterate):
         loss is smooth: then the gap has to be squared away.
         """
         tol = self.options.tol
-        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.003 * gap, 10.0 * gap * gap))
+        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.01 * gap, 30.0 * gap * gap))
 
     def _watch_progress(self, dual: float) -> None:
         """Ask for a finer inner solution where a step brought little; count what looks like a kink.

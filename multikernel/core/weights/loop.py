@@ -187,7 +187,7 @@ class Iterate:
         n_working = np.count_nonzero(self.working)
         if n_working == self.n_kernels:
             return False
-        many = self.n_kernels - n_working > 2 * n_working  # the more are left out, the likelier one is missed
+        many = self.n_kernels - n_working > 3 * n_working  # the more are left out, the likelier one is missed
         return gap <= self.options.tol or (many and gap <= EARLY_CHECK and not self.rest_checked)
 
     def _note_upper(self, upper: float) -> None:

@@ -73,8 +73,9 @@ def best_growth(reward: float, norm2: float) -> float:
 class Sensitivity:
     """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value.
 
-    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, 0 by default. ``solution`` is
-    K_FF⁻¹[1, F'] as computed, the start of the next one.
+    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, ``q_change`` (n_kernels,) what
+    it changes q by to first order, as far as the bounds let it; 0 by default. ``solution`` is K_FF⁻¹[1, F'] as
+    computed, the start of the next one.
     """
 
     rows: Array
@@ -82,6 +83,7 @@ class Sensitivity:
     hessian: Array
     solution: Array | None = None
     correction: Array | float = 0.0
+    q_change: Array | float = 0.0
 
     @classmethod
     def from_solution(
@@ -534,17 +536,12 @@ class Machine:
         guess = self._sensitivity if np.array_equal(self._sensitivity_of, kernels) else None
         ascent = self.gradient[rows] - self.loss.epsilon * np.sign(self.beta[rows])
         ascent -= ascent.mean() if rows.size else 0.0  # the intercept
-        right = np.vstack([self.F[kernels][:, rows], -ascent])
-        found = solve_free_system(self.stack, rows, right, guess).split_correction()
-        self._sensitivity, self._sensitivity_of = found, kernels
-        return found
-
-    def correct_q(self, kernels: Array, sensitivity: Sensitivity) -> Array:
-        """What q changes by to first order with the correction of β, as far as the bounds let it."""
-        rows = sensitivity.rows
+        F = self.F[kernels][:, rows]
+        found = solve_free_system(self.stack, rows, np.vstack([F, -ascent]), guess).split_correction()
         low, high = self.limits(rows)
-        moved = np.clip(self.beta[rows] + sensitivity.correction, low, high) - self.beta[rows]
-        return 2.0 * self.F[kernels][:, rows] @ moved
+        moved = np.clip(self.beta[rows] + found.correction, low, high) - self.beta[rows]
+        self._sensitivity, self._sensitivity_of = found, kernels
+        return replace(found, q_change=2.0 * F @ moved)
 
     def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
         """Move the free β to where a change of the weights takes them to first order; False if it cannot."""

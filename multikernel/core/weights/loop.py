@@ -538,9 +538,7 @@ class OuterLoop(Iterate):
         kernels = np.flatnonzero(self.working)
         sensitivities = [m.sensitivity(kernels) for m in self.machines]
         H = sum(s.hessian for s in sensitivities)
-        q = self.q[kernels] + sum(
-            m.correct_q(kernels, s) for m, s in zip(self.machines, sensitivities, strict=True)
-        )
+        q = self.q[kernels] + sum(s.q_change for s in sensitivities)
         n_free = sum(s.rows.size for s in sensitivities)
         flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
         mu, ratios = np.zeros(self.n_kernels), 1.0

@@ -56,10 +56,13 @@ def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array]
 
     ``point`` has the current weights.
     """
-    ridge = _RIDGE * float(np.trace(H)) + 1e-300
-    root, failed = lapack.dpotrf(H + ridge * np.eye(q.size), lower=1, clean=1)
-    q = np.maximum(q, 1e-12 * float(q.max()))
-    here = None if failed else _evaluate(root, q, np.zeros(q.size))
+    sizes = np.sqrt(np.maximum(np.diagonal(H), 1e-300))
+    scaled = H / np.outer(sizes, sizes)  # kernels may be of scales far apart
+    root, failed = lapack.dpotrf(scaled + _RIDGE * np.eye(q.size), lower=1, clean=1, overwrite_a=1)
+    if failed or not float(q.min()) > 0.0:
+        return None
+    root *= sizes[:, None]
+    here = _evaluate(root, q, np.zeros(q.size))
     if here is None:
         return None
     x, first = point, 0.0

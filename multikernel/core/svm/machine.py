@@ -190,7 +190,9 @@ def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
         K.flat[:: rows.size + 1] += ridge * (float(np.abs(np.diagonal(K)).mean()) or 1.0)
         factor, info = lapack.dpotrf(K.T, lower=False, overwrite_a=True, clean=False)
         if info == 0:
-            return lapack.dpotrs(factor, _right_hand_sides(right, np.float64), lower=False, overwrite_b=True)[0]
+            return lapack.dpotrs(factor, _right_hand_sides(right, np.float64), lower=False, overwrite_b=True)[
+                0
+            ]
         ridge *= 100.0
         stack.negative_curvature |= ridge > 1e-5
 

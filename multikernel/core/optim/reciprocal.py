@@ -1,18 +1,18 @@
 """A model of the optimal value J(μ) of a kernel machine that is good far from the current weights.
 
-J falls in the weight of a kernel like a reciprocal: where kernels do not interact it is Σ_m a_m / μ_m. Newton's
-method on a reciprocal takes weights that are too large below zero, and those that are too small only to twice
-their size. With F_m = K_m β of the solution β at μ, every kernel is above a matrix of rank one, K_m ≽ F_m F_m'
-/ q_m, q_m = β'F_m, which agrees with it on β. The model is the optimal value on
+J falls in the weight of a kernel like a reciprocal: where kernels do not interact, it is Σ_m a_m / μ_m.
+Newton's method on a reciprocal takes weights that are too large below zero, and those that are too small to
+no more than twice their size. Let F_m = K_m β, with the solution β at μ, and q_m = β'F_m. Then K_m ≽ F_m F_m'
+/ q_m, a matrix of rank one that agrees with K_m on β. The model is the optimal value on
 
-    K(μ) + Σ_m t_m F_m F_m' / q_m        in the place of  K(μ + t) = K(μ) + Σ_m t_m K_m,
+    K(μ) + Σ_m t_m F_m F_m' / q_m        in the place of        K(μ + t) = K(μ) + Σ_m t_m K_m,
 
-with the bounded variables where they are. It has the value, gradient and Hessian of J at t = 0, is convex, and
-is a reciprocal in each t_m alone. With H the Hessian and T = diag(t / q):
+with the bounded variables where they are. It has the value, the gradient −½q and the Hessian H of J at t = 0,
+is convex, and is a reciprocal in each t_m alone. With T = diag(t / q) and G = (H⁻¹ + T)⁻¹ it is
 
-    model(t) = −½ q't + ½ t'(H⁻¹ + T)⁻¹ t,     gradient −½ q r²,     Hessian (rr') ∘ (H⁻¹ + T)⁻¹,
+    model(t) = J(μ) − ½ q't + ½ t'Gt,     gradient −½ q r²,     Hessian (rr') ∘ G,     r = 1 − Gt / q.
 
-where r_m = 1 − ((H⁻¹ + T)⁻¹ t)_m / q_m is the factor by which F_m'β changes.
+r_m is the factor by which F_m'β changes: the first-order move of β along F_m t_m becomes one along r_m F_m t_m.
 """
 
 from typing import NamedTuple
@@ -24,11 +24,14 @@ from ..._typing import Array
 from .simplex import minimize_step
 
 _STEPS, _SHORTENINGS = 25, 12
-_ENOUGH = 1e-3  # of the first fall that was expected
+_ENOUGH = 1e-3  # of the fall that the first step promised: what the next one leaves is far less
+_FALL = 1e-4  # of what the slope promises
 _RIDGE = 1e-13
 
 
 class _Model(NamedTuple):
+    """The model at a point, less J(μ)."""
+
     value: float
     gradient: Array
     hessian: Array
@@ -52,9 +55,15 @@ def _evaluate(root: Array, q: Array, t: Array) -> _Model | None:
 
 
 def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array] | None:
-    """Where the model is least over the unit simplex, and the ratios r there; None if H is not definite.
+    """Where the model is least over the unit simplex, and r there; None where H or q is not positive.
 
     ``point`` has the current weights.
+
+    Examples
+    --------
+    >>> a, mu = np.array([4.0, 1.0]), np.array([0.9, 0.1])  # J = Σ a / μ, least at √a / Σ√a
+    >>> minimize_reciprocal(mu, 2 * a / mu**2, np.diag(2 * a / mu**3))[0].round(4)
+    array([0.6667, 0.3333])
     """
     sizes = np.sqrt(np.maximum(np.diagonal(H), 1e-300))
     scaled = H / np.outer(sizes, sizes)  # kernels may be of scales far apart
@@ -74,7 +83,7 @@ def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array]
         for _ in range(_SHORTENINGS):
             new = x + length * (goal - x)
             there = _evaluate(root, q, new - point)
-            if there is not None and there.value <= here.value + 1e-4 * length * fall:
+            if there is not None and there.value <= here.value + _FALL * length * fall:
                 break
             there, length = None, 0.5 * length
         if there is None:

@@ -17,9 +17,11 @@ them.
 **Answers to the kernel weights** (:class:`Sensitivity`). With the bounded β fixed, the free ones satisfy
 K_FF β_F + b1 = const. Differentiating in the weight of kernel m gives dβ_F/dμ_m = −P F_m[F], where P is the
 inverse of K_FF on {Σ = 0} (the intercept's constraint), and the Hessian of the optimal value J(μ) is
-H = F_W P F_W'. Few free variables: one Cholesky factorisation. Many: conjugate gradients for all right-hand
-sides at once in single precision; a residual of 5 % is enough, since the Hessian only shapes the step and
-the certificate does not depend on it.
+H = F_W P F_W'. P times what the value still gains along the free β is Newton's correction of a β that is not
+quite optimal: one more right-hand side, so that the machine need not be solved precisely on the way. Few free
+variables: one Cholesky factorisation. Many: conjugate gradients for all right-hand sides at once in single
+precision; a residual of 2 % is enough, since the Hessian only shapes the step and the certificate does not
+depend on it.
 """
 
 from dataclasses import dataclass, replace
@@ -73,9 +75,9 @@ def best_growth(reward: float, norm2: float) -> float:
 class Sensitivity:
     """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value.
 
-    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, ``q_change`` (n_kernels,) what
-    it changes q by to first order, as far as the bounds let it; 0 by default. ``solution`` is K_FF⁻¹[1, F'] as
-    computed, the start of the next one.
+    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, ``q_change`` (n_kernels,)
+    what it changes q by to first order, as far as the bounds let it; 0 by default. ``solution`` is
+    K_FF⁻¹[1, F'] as computed, the start of the next one.
     """
 
     rows: Array

@@ -503,7 +503,7 @@ class OuterLoop(Iterate):
         """No better than the outer loop can use; finer where steps at this accuracy bring too little.
 
         The lower bound is of first order in the error of β, the machine's own gap of second order when the
-        loss is smooth: then the gap has to be squared away.
+        loss is smooth: then the gap has to be squared away. Newton's step corrects the β that are free.
         """
         tol = self.options.tol
         return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.01 * gap, 30.0 * gap * gap))

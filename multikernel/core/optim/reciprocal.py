@@ -12,7 +12,7 @@ is convex, and is a reciprocal in each t_m alone. With T = diag(t / q) and G = (
 
     model(t) = J(μ) − ½ q't + ½ t'Gt,     gradient −½ q r²,     Hessian (rr') ∘ G,     r = 1 − Gt / q.
 
-r_m is the factor by which F_m'β changes: the first-order move of β along F_m t_m becomes one along r_m F_m t_m.
+r_m is the factor by which F_m'β changes: to first order, β moves as if the change of the weights were r ∘ t.
 """
 
 from typing import NamedTuple

@@ -541,7 +541,8 @@ class OuterLoop(Iterate):
         q = self.q[kernels] + sum(s.q_change for s in sensitivities)
         n_free = sum(s.rows.size for s in sensitivities)
         flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
-        mu, ratios = np.zeros(self.n_kernels), 1.0
+        mu = np.zeros(self.n_kernels)
+        ratios: Array | float = 1.0
         if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)
             mu[kernels], _ = null_step(curvature, self.mu[kernels], np.zeros(1), -0.5 * q[None])

@@ -27,6 +27,7 @@ _STEPS, _SHORTENINGS = 25, 12
 _ENOUGH = 1e-3  # of the fall that the first step promised: what the next one leaves is far less
 _FALL = 1e-4  # of what the slope promises
 _RIDGE = 1e-13
+_TINY = 1e-10  # relative fall that values hardly show: the quadratic model is as good
 
 
 class _Model(NamedTuple):
@@ -74,21 +75,22 @@ def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array]
     here = _evaluate(root, q, np.zeros(q.size))
     if here is None:
         return None
-    x, first = point, 0.0
+    x, first, size = point, 0.0, 0.5 * float(q @ point)
     for _ in range(_STEPS):
         goal = minimize_step(np.ascontiguousarray(here.hessian), here.gradient, x)
         fall = float(here.gradient @ (goal - x))
         first = first or fall
+        tiny = -fall <= _TINY * size
         there, length = None, 1.0
         for _ in range(_SHORTENINGS):
             new = x + length * (goal - x)
             there = _evaluate(root, q, new - point)
-            if there is not None and there.value <= here.value + _FALL * length * fall:
+            if there is not None and (tiny or there.value <= here.value + _FALL * length * fall):
                 break
             there, length = None, 0.5 * length
         if there is None:
             break
         x, here = new, there
-        if fall >= _ENOUGH * first and length == 1.0:
+        if tiny or (fall >= _ENOUGH * first and length == 1.0):
             break
     return x, here.ratios

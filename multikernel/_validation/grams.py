@@ -62,12 +62,12 @@ def check_gram(K: np.ndarray, label: str) -> GramFacts:
     K = read_only(K)
     tolerance, flat = (1e-5, 1e-6) if K.dtype == np.float32 else (1e-8, 1e-12)
     diagonal = K.diagonal().astype(np.float64)
-    if all_finite(diagonal) and diagonal.min() >= 0.0 and diagonal.max() > 0.0 and K.flags.c_contiguous:
-        largest = float(diagonal.max())
+    lowest, largest = float(diagonal.min()), float(diagonal.max())
+    if lowest >= 0.0 and 0.0 < largest < np.inf and K.flags.c_contiguous:
         bounds = np.sqrt(diagonal) * (1.0 + tolerance)
         asymmetry, excess = _probe(K, _directions(len(K)), bounds)
         # a constant matrix has a constant first row; NaN fails every comparison
-        varies = len(K) == 1 or float(np.ptp(K[0]) + np.ptp(diagonal)) > 10.0 * flat * largest
+        varies = len(K) == 1 or float(np.ptp(K[0])) + (largest - lowest) > 10.0 * flat * largest
         if asymmetry <= tolerance * largest and excess <= 0.0 and varies:
             return GramFacts("", False)
     return _examine_gram(K, label, tolerance, flat)

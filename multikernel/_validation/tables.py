@@ -344,11 +344,7 @@ def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -
 
 def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes of a 1-D array of labels, and the place of each label among them."""
-    missing: Any = []
-    if labels.dtype.kind == "f":
-        missing = np.flatnonzero(np.isnan(labels))
-    elif labels.dtype.kind not in "biuUS":  # numbers and text are never missing there
-        missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
+    missing = _missing_places(labels)
     if len(missing):
         first = int(missing[0])
         raise RowError("y must not hold missing labels; entry", first, f" is {labels[first]}. {if_missing}")
@@ -357,6 +353,15 @@ def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray
     except TypeError as error:
         raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
     return classes, codes
+
+
+def _missing_places(labels: np.ndarray) -> Sequence[int] | np.ndarray:
+    """Where labels are missing; those of NumPy's own kinds are looked at all at once."""
+    if type(labels) is np.ndarray and labels.dtype.kind in "biu":
+        return []
+    if type(labels) is np.ndarray and labels.dtype in (np.float32, np.float64):
+        return np.flatnonzero(np.isnan(labels))
+    return [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
 
 
 def is_missing(value: Any) -> bool:

@@ -27,7 +27,6 @@ import numpy as np
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
-from ..kernels._rows import row_blocks
 from ..kernels.together import OnDemand
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
@@ -36,6 +35,7 @@ from .svm.losses import EpsilonInsensitive, Loss, OneClass, SquaredError
 
 LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
 FAR_APART = 1e3  # ratio of mean diagonals
+_AT_ONCE = 32  # rows that stay in the cache from one operation to the next
 _FEW, _MORE = 8, 500  # rows of a first look, and of a second one where the first finds little similarity
 _MOST_SUPPORT = 0.8  # share of the samples that are support vectors
 _NEARLY_ALL = 0.99  # training accuracy
@@ -66,14 +66,19 @@ def is_near_identity(K: Array) -> bool:
         return False
     places = _evenly(columns.size, _MORE)
     nearest = np.empty(places.size)
-    for block in row_blocks(places.size, columns.size):
-        rows = columns[places[block]]
-        similarity = np.asarray(K[rows] if columns.size == len(K) else K[np.ix_(rows, columns)], float)
-        np.abs(similarity, out=similarity)
+    for first in range(0, places.size, _AT_ONCE):
+        some = places[first : first + _AT_ONCE]
+        whole = columns.size == len(K)
+        block = K[some] if whole else K[np.ix_(columns[some], columns)]
+        similarity = np.abs(np.asarray(block, float))
         similarity /= roots
-        similarity[np.arange(rows.size), places[block]] = 0.0
-        nearest[block] = similarity.max(axis=1)
-    return float(np.median(nearest / roots[places])) < LONELY
+        similarity[np.arange(some.size), some] = 0.0
+        seen = first + some.size
+        nearest[first:seen] = similarity.max(axis=1) / roots[some]
+        n_lonely = int(np.count_nonzero(nearest[:seen] < LONELY))
+        if max(n_lonely, seen - n_lonely) > places.size // 2 + 1:  # the others cannot change the median
+            return 2 * n_lonely > seen
+    return float(np.median(nearest)) < LONELY
 
 
 def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:

@@ -44,7 +44,7 @@ TRANSDUCTIVE = About(
         "min over K = Σ μ_i K_i ⪰ 0, tr K = c, of the value of a margin machine, or max of the alignment; μ "
         "≥ 0 or free"
     ),
-    solver="an interior point method of our own; duality gap to 1e-8",
+    solver="an interior point method of our own, or Newton steps on the weights; duality gap to 1e-8",
     cost=(
         "P n³ a step of the interior point for free weights, some twenty steps; memory of six stacks of "
         "P n² (free) or two"

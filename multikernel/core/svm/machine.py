@@ -17,9 +17,11 @@ them.
 **Answers to the kernel weights** (:class:`Sensitivity`). With the bounded β fixed, the free ones satisfy
 K_FF β_F + b1 = const. Differentiating in the weight of kernel m gives dβ_F/dμ_m = −P F_m[F], where P is the
 inverse of K_FF on {Σ = 0} (the intercept's constraint), and the Hessian of the optimal value J(μ) is
-H = F_W P F_W'. Few free variables: one Cholesky factorisation. Many: conjugate gradients for all right-hand
-sides at once in single precision; a residual of 5 % is enough, since the Hessian only shapes the step and
-the certificate does not depend on it.
+H = F_W P F_W'. P times what the value still gains along the free β is Newton's correction of a β that is not
+quite optimal: one more right-hand side, so that the machine need not be solved precisely on the way. Few free
+variables: one Cholesky factorisation. Many: conjugate gradients for all right-hand sides at once in single
+precision; a residual of 2 % is enough, since the Hessian only shapes the step and the certificate does not
+depend on it.
 """
 
 from dataclasses import dataclass, replace
@@ -48,7 +50,7 @@ _PART = 1e8  # numbers that SMO reads, in about a tenth of a second, before it l
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
 _DRIFT = 1e-12  # of the sum of the duals, relative to their size
-_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.05
+_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.02
 _NEGATIVE = -1e-4  # single precision cannot tell less from zero
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
@@ -73,13 +75,17 @@ def best_growth(reward: float, norm2: float) -> float:
 class Sensitivity:
     """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value.
 
-    ``solution`` is K_FF⁻¹[1, F'] as computed, the start of the next one.
+    ``correction`` (n_free,) is Newton's step from a β that is not quite optimal, ``q_change`` (n_kernels,)
+    what it changes q by to first order, as far as the bounds let it; 0 by default. ``solution`` is
+    K_FF⁻¹[1, F'] as computed, the start of the next one.
     """
 
     rows: Array
     projected: Array
     hessian: Array
     solution: Array | None = None
+    correction: Array | float = 0.0
+    q_change: Array | float = 0.0
 
     @classmethod
     def from_solution(
@@ -93,8 +99,17 @@ class Sensitivity:
         return cls(rows, solved, 0.5 * (hessian + hessian.T))
 
     def direction(self, change: Array) -> Array:
-        """The first-order move of the free β for a change of the weights."""
-        return -(self.projected @ change)
+        """The first-order move of the free β for a change of the weights, and to their optimum before it."""
+        return self.correction - (self.projected @ change)
+
+    def split_correction(self) -> "Sensitivity":
+        """The last "kernel" was what the value still gains along the free β, negated: its part by itself."""
+        return replace(
+            self,
+            projected=self.projected[:, :-1],
+            hessian=self.hessian[:-1, :-1],
+            correction=-self.projected[:, -1],
+        )
 
 
 def solve_free_system(
@@ -118,7 +133,7 @@ def _carry_over(guess: Sensitivity | None, rows: Array, n_sides: int) -> Array |
         return None
     start = np.zeros((rows.size, n_sides), np.float32)
     _, now, then = np.intersect1d(rows, guess.rows, assume_unique=True, return_indices=True)
-    start[now] = guess.solution[then]
+    start[now, :-1] = guess.solution[then, :-1]  # the last is a correction of β, another each time
     return start
 
 
@@ -177,7 +192,9 @@ def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
         K.flat[:: rows.size + 1] += ridge * (float(np.abs(np.diagonal(K)).mean()) or 1.0)
         factor, info = lapack.dpotrf(K.T, lower=False, overwrite_a=True, clean=False)
         if info == 0:
-            return cho_solve((factor, False), _right_hand_sides(right, np.float64), check_finite=False)
+            return lapack.dpotrs(factor, _right_hand_sides(right, np.float64), lower=False, overwrite_b=True)[
+                0
+            ]
         ridge *= 100.0
         stack.negative_curvature |= ridge > 1e-5
 
@@ -418,7 +435,10 @@ class Machine:
         box = smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon))
         if stack.on_disk and not stack.valid.any():  # read in the order of the file, not in that of the steps
             stack.form_rows(smo_loop.candidates(box, self.beta, self.gradient))
-        dual = self._dual_value(float(self.beta @ self.scores))
+        # y'β − ε‖β‖₁ − ½ β'(y − g)
+        dual = 0.5 * float((self.loss.target + self.gradient) @ self.beta)
+        if self.loss.epsilon:
+            dual -= float(self.loss.epsilon * np.abs(self.beta).sum())
         outcome = smo_loop.Outcome(
             *smo_loop.smo(
                 smo_loop.Combination(
@@ -518,9 +538,14 @@ class Machine:
         """How the free β answer to the weights of the given kernels, and the Hessian of the value."""
         rows = self.free()
         guess = self._sensitivity if np.array_equal(self._sensitivity_of, kernels) else None
-        found = solve_free_system(self.stack, rows, self.F[kernels][:, rows], guess)
+        ascent = self.gradient[rows] - self.loss.epsilon * np.sign(self.beta[rows])
+        ascent -= ascent.mean() if rows.size else 0.0  # the intercept
+        F = self.F[kernels][:, rows]
+        found = solve_free_system(self.stack, rows, np.vstack([F, -ascent]), guess).split_correction()
+        low, high = self.limits(rows)
+        moved = np.clip(self.beta[rows] + found.correction, low, high) - self.beta[rows]
         self._sensitivity, self._sensitivity_of = found, kernels
-        return found
+        return replace(found, q_change=2.0 * F @ moved)
 
     def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
         """Move the free β to where a change of the weights takes them to first order; False if it cannot."""

@@ -18,7 +18,7 @@ from ..svm.smooth import SmoothLoss
 from . import second
 from .loop import WORKING_MARGIN, OuterLoop, SolveResult
 
-_COARSE_GAP = 2e-2
+_COARSE_GAP = 0.05
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
 _COARSE_SHARE = 4
 _RUN = 8

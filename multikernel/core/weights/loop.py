@@ -42,6 +42,7 @@ from scipy.optimize import linprog
 from ..._typing import Array
 from ..optim import cone
 from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap
+from ..optim.reciprocal import minimize_reciprocal
 from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
@@ -166,7 +167,7 @@ class Iterate:
         parts = [m.estimate_q(kernels) for m in self.machines]
         self.q[:] = -np.inf
         self.q[kernels] = sum(q for q, _ in parts)
-        lower = self._lower(self.q[kernels])
+        lower = self._lower(self.q[kernels], self._plane())
         gap = self._relative(min(upper, self.best_upper), lower)
         unknown = sum(remainder for _, remainder in parts)
         if unknown > 0.1 * gap * self._size(upper) or gap <= self.options.tol or self._checks_rest(gap):
@@ -188,7 +189,7 @@ class Iterate:
         n_working = np.count_nonzero(self.working)
         if n_working == self.n_kernels:
             return False
-        many = self.n_kernels - n_working > 2 * n_working  # the more are left out, the likelier one is missed
+        many = self.n_kernels - n_working > 3 * n_working  # the more are left out, the likelier one is missed
         return gap <= self.options.tol or (many and gap <= EARLY_CHECK and not self.rest_checked)
 
     def _note_upper(self, upper: float) -> None:
@@ -210,17 +211,18 @@ class Iterate:
         ]
         upper = sum(v.primal.value for v in values)
         self._note_upper(upper)
-        lower = self._lower(self.q[self.working])
+        plane = self._plane()
+        lower = self._lower(self.q[self.working], plane)
         self.working_gap = self._relative(self.best_upper, lower)
-        if self.working.all():
-            self.best_lower = max(self.best_lower, lower)
-        elif self._checks_rest(self.working_gap):
+        if not self.working.all() and self._checks_rest(self.working_gap):
             self._check_rest()
-            self.best_lower = max(self.best_lower, self._lower(self.q))
+            lower = self._lower(self.q, plane)
         complete = bool(np.isfinite(self.q).all())
-        self.scaled_gap = self._relative(upper, self._lower(self.q)) if complete else np.inf
+        if complete:
+            self.best_lower = max(self.best_lower, lower)
+        self.scaled_gap = self._relative(upper, lower) if complete else np.inf
         self.upper = sum(v.primal.plain for v in values)
-        self.lower = self._plain_lower() if complete else -np.inf
+        self.lower = self._plain_lower(plane) if complete else -np.inf
         self.gap = self._relative(self.upper, self.lower)
         return values
 
@@ -240,9 +242,9 @@ class Iterate:
             shifted += float(self.stack.floor[kept] @ self.q[kept])
         return sum(t.reward for t in terms), shifted, min(t.room for t in terms)
 
-    def _lower(self, q: Array) -> float:
+    def _lower(self, q: Array, plane: tuple[float, float, float]) -> float:
         """The plane's least value over the weight set, at the best scaling of β."""
-        reward, shifted, limit = self._plane()
+        reward, shifted, limit = plane
         quadratic = self.weight_set.support(q) + shifted
         if self.machines[0].loss.total:
             c = 1.0
@@ -250,9 +252,9 @@ class Iterate:
             c = min(max(reward, 0.0) / quadratic if quadratic > 0 else np.inf, limit)
         return c * reward - 0.5 * c * c * quadratic if np.isfinite(c) else 0.0
 
-    def _plain_lower(self) -> float:
+    def _plain_lower(self, plane: tuple[float, float, float]) -> float:
         """The lower bound of the duals as they are, which are those that will be returned."""
-        reward, shifted, _ = self._plane()
+        reward, shifted, _ = plane
         return reward - 0.5 * (self.weight_set.support(self.q) + shifted)
 
     def _check_rest(self) -> None:
@@ -505,10 +507,10 @@ class OuterLoop(Iterate):
         """No better than the outer loop can use; finer where steps at this accuracy bring too little.
 
         The lower bound is of first order in the error of β, the machine's own gap of second order when the
-        loss is smooth: then the gap has to be squared away.
+        loss is smooth: then the gap has to be squared away. Newton's step corrects the β that are free.
         """
         tol = self.options.tol
-        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.003 * gap, 10.0 * gap * gap))
+        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.01 * gap, 30.0 * gap * gap))
 
     def _watch_progress(self, dual: float) -> None:
         """Ask for a finer inner solution where a step brought little; count what looks like a kink.
@@ -540,22 +542,27 @@ class OuterLoop(Iterate):
         kernels = np.flatnonzero(self.working)
         sensitivities = [m.sensitivity(kernels) for m in self.machines]
         H = sum(s.hessian for s in sensitivities)
-        q = self.q[kernels]
+        q = self.q[kernels] + sum(s.q_change for s in sensitivities)
         n_free = sum(s.rows.size for s in sensitivities)
         flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
         mu = np.zeros(self.n_kernels)
+        ratios: Array | float = 1.0
         if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)
             mu[kernels], _ = null_step(curvature, self.mu[kernels], np.zeros(1), -0.5 * q[None])
         else:
             theta = self.weight_set.to_simplex(self.mu[kernels])
-            theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))
+            found = minimize_reciprocal(theta, q, np.asarray(H)) if self.weight_set.p == 1.0 else None
+            if found is None:
+                theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))
+            else:
+                theta, ratios = found
             mu[kernels] = self._tidy(theta)
         change = mu[kernels] - self.mu[kernels]
         slope = -0.5 * float(q @ change)
         self._set_center(_Center(self.mu, mu, upper, slope, np.asarray(H), kernels))
         self._move_to(mu)
-        self._follow(kernels, change, sensitivities)
+        self._follow(kernels, change * ratios, sensitivities)
         self.target = self._inner_target(self.working_gap)
 
     def _set_center(self, center: _Center | None) -> None:

@@ -32,6 +32,7 @@ from ...core.optim.psd_pair import PSDPair
 from ...core.optim.weight_sets import Spectrahedron
 from ...core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ...core.svm.separability import separating_duals
+from ...core.weights.learn import learn_weights
 from .families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from .interior_point import InteriorPoint, follow_path
 
@@ -41,6 +42,7 @@ _NEAR = 10.0  # the certificate is computed from this multiple of the tolerance 
 _DROPS = (1e-5, 1e-7, 1e-9)  # shares of the largest dual
 _SEMIDEFINITE = 1e-9  # smallest eigenvalue, relative to the mean diagonal, that counts as zero
 _MAX_PULLS = 30
+_SAFE = 0.5  # of the tolerance: making duals feasible costs a little
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class MatrixRun:
         self.members, self.loss = _family(problem), problem.loss.rescaled(problem.unit, 1.0)
         self.hard = isinstance(self.loss, HardMargin) and not problem.learn_ridge
         self.options, self.free, self.unit = options, problem.weights == "free", problem.unit
+        self.soft = problem.weights == "nonnegative" and isinstance(self.loss, Hinge | SquaredHinge)
         self.best: Certified | None = None
         self.member_weights: Callable[[Array], Array]
         self.record = Recorder(callback=options.callback)
@@ -137,8 +140,16 @@ class MatrixRun:
         return _result(self, self.solve())
 
     def solve(self) -> Status:
-        """By the interior point method, until the certificate meets the tolerance."""
+        """By the interior point method, until the certificate meets the tolerance.
+
+        A soft margin with nonnegative weights is the problem of `learn_weights` on the labelled points, which
+        is faster; what it leaves is for the interior point method too.
+        """
         method = self._any_sign() if self.free else self._nonnegative()
+        if self.soft:
+            ended = self._learn_on_labelled()
+            if ended is not None:
+                return ended
         why = follow_path(method, self.options.max_iter, self._watch)
         if not self._good_enough:
             self._certify(method)
@@ -150,6 +161,31 @@ class MatrixRun:
         count = self.members.n_members - self.members.has_identity
         self.member_weights = lambda w: w[:count] * self.members.scales[:count]
         return InteriorPoint(self.members, self.loss)
+
+    def _learn_on_labelled(self) -> Status | None:
+        """By `learn_weights`, whose values are half of ours; None if its solution is not good enough."""
+        members, options = self.members, self.options
+        assert isinstance(members, StackFamily)
+        N = members.n_labelled
+        result = learn_weights(
+            np.ascontiguousarray(members.Ks[:, :N, :N]),
+            [self.loss],
+            costs=1.0 / np.sqrt(members.scales),
+            options=replace(options, tol=_SAFE * options.tol, callback=self._relay),
+        )
+        weights = result.weights / members.scales
+        if not (result.is_finite and weights.any()):
+            return None
+        self.best = certify(members, self.loss, weights, result.duals[0])
+        self.record.history[-1]["gap"] = max(self.best.gap, 0.0)
+        ended = self._good_enough or result.status in ENDED_EARLY or result.n_iter >= options.max_iter
+        return self.status("max_iter") if ended else None
+
+    def _relay(self, entry: dict[str, float]) -> bool:
+        """One line of the history of `learn_weights`, as one of ours; whether it is to stop."""
+        values = {key: 2.0 * entry[key] / self.unit for key in ("objective", "lower_bound")}
+        line = {"iteration": len(self.record.history) + 1.0, **values, "gap": entry["gap"]}
+        return self.record.note({**line, "n_active": float(entry["n_active"])}, reached=False)
 
     def _any_sign(self) -> InteriorPoint:
         """In coordinates of an orthonormal basis, from equal weights."""

@@ -340,3 +340,25 @@ def test_the_way_is_part_of_the_steps_allowed():
     solver = JointSolver(LINEAR, JointHinge(CODES, 4, 1e150), np.zeros((4, 120)))
     solver.solve(1e-3, 1000)
     assert solver.n_steps <= 1000 + 10 * (20 * 120 + 2000)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "svr"])
+def test_a_rough_solution_is_corrected_with_its_sensitivity(kind):
+    """The correction is Newton's step: β and q of a rough solution become those of a precise one."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    target = np.sign(X[:, 0] + 0.3 * rng.normal(size=80)) if kind == "hinge" else np.sin(2.0 * X[:, 0])
+    loss = Hinge(target, 100.0) if kind == "hinge" else EpsilonInsensitive(target, 100.0, 0.05)
+    found = []
+    for gap in (1e-4, 1e-12):
+        machine = Machine(loss, WholeKernel(gaussian(X, 0.5)))
+        machine.solve(gap)
+        q = machine.refresh(np.zeros(1, int))
+        found.append((machine, q, machine.sensitivity(np.zeros(1, int))))
+    (rough, q, sensitivity), (precise, best_q, _) = found
+    assert np.array_equal(rough.free(), precise.free())  # else another correction would be needed too
+    rows = sensitivity.rows
+    before = np.abs(rough.beta - precise.beta)[rows].max()
+    after = np.abs(rough.beta[rows] + sensitivity.correction - precise.beta[rows]).max()
+    assert after < 1e-3 * before
+    assert abs(q + sensitivity.q_change - best_q)[0] < 1e-2 * abs(q - best_q)[0]

@@ -1,5 +1,7 @@
 """Learning the kernel matrix: the optimum by other means, the gap from outside, and honest endings."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from judges.optimum import conic_optimum
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.weights.learn import learn_weights
+from multikernel.transductive.solver import kernel_matrix
 from multikernel.transductive.solver.kernel_matrix import learn_kernel_matrix
 from tests.transductive.solver.matrix_problems import (
     CRITERIA,
@@ -140,3 +143,25 @@ def test_a_callback_may_end_it(weights):
     assert result.gap > 1e-8 and result.lower_bound <= optimal(case).objective <= result.upper_bound
     assert result.history[0]["gap"] > 0.0
     assert [entry["iteration"] for entry in seen] == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("criterion", ["soft1", "soft2"])
+def test_what_the_weight_learner_leaves_the_interior_point_method_solves(criterion, monkeypatch):
+    case = make_case(criterion, "nonnegative", seed=4)
+    quick = optimal(case)
+
+    def roughly(Ks, losses, *, options, **settings):
+        return learn_weights(Ks, losses, options=replace(options, tol=0.3), **settings)
+
+    monkeypatch.setattr(kernel_matrix, "learn_weights", roughly)
+    slow = optimal(case)
+    np.testing.assert_allclose(slow.objective, quick.objective, rtol=1e-7)
+    assert not np.array_equal(slow.dual, quick.dual)  # another method found it
+    assert slow.status == quick.status == Status.OPTIMAL
+
+
+def test_the_history_of_the_weight_learner_is_in_the_units_of_the_problem():
+    result = optimal(make_case("soft1", "nonnegative", seed=4))
+    last = result.history[-1]
+    assert last["gap"] == result.gap <= 1e-8
+    np.testing.assert_allclose([last["objective"], last["lower_bound"]], result.objective, rtol=1e-6)

@@ -208,8 +208,8 @@ def block_sums(block: FactorBlock, loss: PrimalLoss, query: Query) -> Sums:
     Z, targets, prices = factors_of(block)
     part = _Pass(loss, query)
     curvature = np.empty(targets.shape)
-    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
-        curvature[rows] = part.add(np.asarray(Z[rows], float), targets[rows], prices[rows])
+    for rows, z in _doubles(Z):
+        curvature[rows] = part.add(z, targets[rows], prices[rows])
     shared = loss.is_quadratic and prices.shape[1] == 1
     hessian, edge, corner = _curvature(Z, curvature[:, :1] if shared else curvature, query.curvature)
     return part.sums(hessian, edge, corner)
@@ -219,17 +219,40 @@ def line_sums(block: FactorBlock, loss: PrimalLoss, line: Line) -> Array:
     """Σ C ℓ_δ at each step length along a line: (n_lengths,)."""
     Z, targets, prices = factors_of(block)
     scores, change = np.empty(targets.shape), np.empty(targets.shape)
-    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
-        z = np.asarray(Z[rows], float)
+    for rows, z in _doubles(Z):
         scores[rows] = z @ line.coefficients.T + line.intercepts
         change[rows] = z @ line.direction.T + line.slope
     values = (loss.smoothed(targets, scores + length * change, line.width).value for length in line.lengths)
     return np.array([(prices * value).sum() for value in values])
 
 
+def _doubles(Z: Array) -> Iterator[tuple[slice, Array]]:
+    """Some rows of the factors at a time, in double precision, all in one piece of memory.
+
+    Workers of a cluster give memory back at once: a new piece for each slice costs as much as the products.
+    """
+    n, n_columns = Z.shape
+    room = (
+        None
+        if Z.dtype == np.float64
+        else np.empty((min(n, _slice_rows(n_columns, _PASS_ENTRIES)), n_columns))
+    )
+    for rows in _slices(n, n_columns, _PASS_ENTRIES):
+        if room is None:
+            yield rows, Z[rows]
+        else:
+            z = room[: rows.stop - rows.start]
+            z[...] = Z[rows]
+            yield rows, z
+
+
+def _slice_rows(n_columns: int, entries: int) -> int:
+    return max(entries // n_columns, 64)
+
+
 def _slices(n: int, n_columns: int, entries: int) -> Iterator[slice]:
     """Rows that have so many entries together."""
-    size = max(entries // n_columns, 64)
+    size = _slice_rows(n_columns, entries)
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
@@ -317,8 +340,10 @@ def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
     pack = lapack.strttp if Z.dtype == np.float32 else lapack.dtrttp
     roots = np.sqrt(curvature).astype(Z.dtype)
     gram, edge = np.zeros((R, R), Z.dtype, order="F"), np.zeros(R)
+    room = np.empty((min(rows.size, _slice_rows(R, _HESSIAN_ENTRIES)), R), Z.dtype)  # one for all slices
     for part in _slices(rows.size, R, _HESSIAN_ENTRIES):
-        scaled = Z[rows[part]]
+        scaled = room[: part.stop - part.start]
+        np.take(Z, rows[part], axis=0, out=scaled, mode="clip")  # the other modes take more memory
         scaled *= roots[part, None]
         add_gram(gram, scaled)
         edge += roots[part] @ scaled

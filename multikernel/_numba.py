@@ -109,15 +109,16 @@ DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of
 def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
     """Solve the leading ``size`` equations by LAPACK, by columns; what LAPACK says of it, 0 if solved.
 
-    ``address`` is :data:`DGESV`, an argument so that nothing of this process is kept with the loop; ``matrix``
-    (n, n) is lost, ``sides`` (k, n) becomes the solutions, ``pivots`` (n,) is room for C integers. For
-    ``np.linalg.solve``, numba compiles checks and copies for more than a second.
+    ``address`` is :data:`DGESV`, an argument so that nothing of this process is kept with the loop;
+    ``matrix`` (n, n) is lost, ``sides`` (k, n) becomes the solutions, ``pivots`` (n,) is room for C integers.
+    For ``np.linalg.solve``, numba compiles checks and copies for more than a second.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         integer = ir.IntType(32)
         at, size, *arrays = arguments
-        made = [context.make_array(kind)(context, builder, x) for kind, x in zip(signature.args[2:], arrays)]
+        kinds = signature.args[2:]
+        made = [context.make_array(k)(context, builder, x) for k, x in zip(kinds, arrays, strict=True)]
         A, B, pivots = (array.data for array in made)
 
         def pointer_to(value: Any) -> Any:

@@ -6,6 +6,7 @@ output. It lives until its input ends or a fit passes the limit; then another on
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -113,6 +114,8 @@ def serve(seed: int, limit: float) -> None:
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     compile_all()
+    gc.collect()
+    gc.freeze()  # else each fit waits for a collection of all that was imported
     print("ready", flush=True)
     for line in sys.stdin:
         problem = make_problem(seed, int(line))

@@ -49,8 +49,12 @@ class Task:
         self.others: Array | None = None
         self.b = np.zeros(self.d)
 
-    def start(self, mean_diagonal: float, rank: int) -> None:
-        """Half of each bound, in balance; where there is none, what one sample would have alone."""
+    def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:
+        """Half of each bound, in balance; where there is none, what one sample would have alone.
+
+        The slacks agree with the scores of kernels that are not of low rank, R β: from slacks that are far
+        smaller, each step goes only half of its way.
+        """
         self.eta = np.zeros((rank, self.d))
         alone = 0.5 / np.where(self.shift > 0.0, self.shift, max(mean_diagonal, 1e-300))
         self.a = np.where(self.bounded, 0.5 * np.where(self.bounded, self.upper, 0.0), alone[self.sample])
@@ -61,7 +65,15 @@ class Task:
             for side, other in ((up, ~up), (~up, up)):
                 self.a[side] *= min(float(self.a[other].sum()) / max(float(self.a[side].sum()), 1e-300), 1.0)
         size = float(np.abs(self.reward).max(initial=0.0)) or mean_diagonal / self.n
-        self.s, self.v = np.full(self.a.size, size), np.where(self.bounded, size, 0.0)
+        above = np.zeros(self.a.size)  # s − v
+        if not (self.is_free or self.total.any()):
+            scores = np.zeros((self.n, self.d)) if R is None else R @ self.beta
+            if self.has_intercept:
+                self.b = -0.5 * (scores.max(axis=0) + scores.min(axis=0))
+            above = (self.turn * (scores + self.b)[self.sample]).sum(axis=1) - self.reward
+        size = max(size, float(np.abs(above).max(initial=0.0)))
+        self.s = size + np.maximum(above, 0.0)
+        self.v = np.where(self.bounded, size + np.maximum(-above, 0.0), 0.0)
 
     @property
     def room(self) -> Array:
@@ -137,6 +149,20 @@ class Task:
             return columns
         turns = self.turn.reshape(self.n, self.d, self.d)
         return np.asarray((turns @ columns.reshape(self.n, self.d, -1)).reshape(columns.shape))
+
+    def spread(self, columns: Array) -> Array:
+        """T_i'(x_ij I) for columns x (n, k) that all d numbers of a sample share, (n d, k d)."""
+        turns = self.turn.reshape(self.n, self.d, 1, self.d)
+        return np.asarray((columns[:, None, :, None] * turns).reshape(self.n * self.d, -1))
+
+    def between(self, R: Array) -> Array:
+        """T_i'R_ij T_j for a matrix over the samples, (n d, n d); a new array."""
+        if self.d == 1:
+            return R.copy()
+        matrix = self.turn @ self.turn.T
+        by_sample = matrix.reshape(self.n, self.d, self.n, self.d)
+        by_sample *= R[:, None, :, None]
+        return matrix
 
     def curvature(self, theta: Array) -> Array:
         """The barriers' second derivative in each coordinate, (n d,); infinite where nothing can move."""

@@ -45,6 +45,7 @@ from .smooth import SmoothLoss
 
 _MAX_ITER = 150
 _PATIENCE = 12  # iterations without progress, after which rounding is to blame
+_NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
 _RELEASE = 0.3  # the machines' own relative gap from which on the weights move
 _FIRST_SHARE = 0.03  # of the value is what the barriers of the weights begin with
 _FRACTION = 0.99  # of the way to the boundary
@@ -142,8 +143,11 @@ class InteriorPoint:
         self.kernels, self.least_size = kernels, least_size
         self.weights = Weights(weight_set, kernels.n_kernels, floor)
         self.tasks = [make_task(loss) for loss in losses]
+        self.last: Found | None = None  # with the smallest products, whatever rounding made of its bounds
+        omega = self.weights.omega
+        R, mean_diagonal = kernels.dense_sum(omega), kernels.mean_diagonal(omega)
         for task in self.tasks:
-            task.start(kernels.mean_diagonal(self.weights.omega), kernels.rank)
+            task.start(mean_diagonal, kernels.rank, R)
 
     def run(
         self, tol: float, note: Callable[[Found], bool] | None = None, max_iter: int = _MAX_ITER
@@ -156,18 +160,21 @@ class InteriorPoint:
         waited, least = 0, np.inf
         for _ in range(_MAX_ITER):
             point = _Point(self)
-            found = point.certified()
+            self.last = found = point.certified()
             product, number = self._products()
             is_better = best is None or found.gap < 0.9 * best.gap
+            is_lost = not is_better and 0.0 < product <= _NOTHING * tol * abs(found.upper)
+            is_lost &= self.weights.moves or not self.weights.learns
             waited = 0 if is_better or product < 0.9 * least else waited + 1
             least = min(least, product)
             if best is None or not best.gap <= found.gap:
                 best = found
-            if (note is not None and note(best)) or best.gap <= tol or waited > _PATIENCE:
+            if (note is not None and note(best)) or best.gap <= tol or waited > _PATIENCE or is_lost:
                 break
             if self.weights.learns and not self.weights.moves:
                 own = relative_gap(found.upper, found.dual, self.least_size)
-                if own <= _RELEASE:
+                # where rounding hides that gap, the products say that it is small
+                if own <= _RELEASE or 0.0 < product <= _NOTHING * abs(found.upper):
                     share = _FIRST_SHARE * abs(found.upper) / self.kernels.n_kernels
                     self.weights.release(max(product / number if number else 0.0, share), point.q)
                     waited, least = 0, np.inf
@@ -463,7 +470,7 @@ class _System:
         self.G, self.d, self.task = G, task.d, task
         self._factorize(R, task)
         P = Q @ G
-        self.P = P if task.d == 1 else task.turned(np.kron(P, np.eye(task.d)))
+        self.P = P if task.d == 1 else task.spread(P)
         if self.P.shape[1]:
             self.BP = self._base(self.P)
             N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
@@ -478,7 +485,7 @@ class _System:
         self.D = np.where(self.moves, self.curvature, 0.0) + (task.shift if task.d == 1 else 0.0)
         self.factor = None
         if R is not None:
-            matrix = R.copy() if task.d == 1 else task.turned(task.turned(np.kron(R, np.eye(task.d))).T)
+            matrix = task.between(R)
             matrix.flat[:: len(matrix) + 1] += self.D
             if not self.moves.all():
                 matrix[~self.moves] = matrix[:, ~self.moves] = 0.0

@@ -43,6 +43,7 @@ MOST_ITERATIONS = 60  # of the outer loop: the other method needs no more
 _LEAST_WORK = 2e7  # numbers, read within some hundredths of a second
 _AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
 _FINEST = 1e-8
+_CLEAR = 0.1  # times tol
 _NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
 
 
@@ -163,10 +164,12 @@ def solve(
     aim = min(tol, max(_AIM * tol, _FINEST))
     found = method.run(aim, lambda best: note(best.upper, best.lower, best.mu))
     best: Handed | None = None
+    # bounds by factors differ between two ways to compute them: they have to be clear
+    enough = tol if by_duals else _CLEAR * tol
     for handed in _forms(method, found, by_duals):
         if best is None or handed.gap < best.gap:
             best = handed
-        if handed.gap <= tol:
+        if handed.gap <= enough:
             break
     assert best is not None
     return best
@@ -181,16 +184,20 @@ def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Hand
         if method.kernels.low.size:
             yield _handed(method, solution, by_duals=False)
     if method.kernels.low.size:
-        yield _handed(method, _agreeing(method, found), by_duals=False)
+        for solution in (found, method.last or found):
+            yield _handed(method, _agreeing(method, solution), by_duals=False)
 
 
 def _agreeing(method: InteriorPoint, found: Found) -> Found:
     """The same with dual variables moved to where they agree with the function on kernels of low rank."""
-    betas = []
+    G = method.kernels.split(method.weights.floor + found.mu).G
+    G = G * (np.sqrt(method.kernels.n) / max(float(np.linalg.norm(G, axis=0).max(initial=0.0)), 1e-300))
+    columns, betas = method.kernels.Q @ G, []
     for task, variables, beta, xi in zip(method.tasks, found.variables, found.betas, found.xis, strict=True):
         a = None
         if task.d == 1 and not task.is_free:
-            a = task.feasible(variables, method.kernels.Q, xi[:, 0])
+            a = task.feasible(variables, columns, (G.T @ xi)[:, 0])
+            a = a if a is None else task.feasible(a, columns, (G.T @ xi)[:, 0])
         betas.append(beta if a is None else task.beta_of(a))
     return found._replace(betas=betas)
 

@@ -36,7 +36,8 @@ def _take(plan: ScalePlan, problem: str, replicate: int) -> Record:
 
 def _records(store: Store, plan: ScalePlan, problem: str) -> list[Record]:
     found = [store.get(_key(problem, replicate)) for replicate in range(plan.accuracy_replicates)]
-    return [record for record in found if record is not None]
+    # records of earlier versions have other contestants and wall-clock times
+    return [record for record in found if record is not None and "sizes" in record]
 
 
 def _scores(records: list[Record], contestant: str) -> np.ndarray:

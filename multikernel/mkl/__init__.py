@@ -4,10 +4,10 @@ Lanckriet et al. (2004), Bach, Lanckriet & Jordan (2004), Kloft et al. (2011); G
 regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of a machine on
 Σ μ_m K_m, d the costs of the kernels.
 
-``classifier``, ``regressors``, ``one_class``: the estimators; ``low_rank``: the same on factors, for many
-rows; ``vanished``: kernels that lose their weight on them; ``cost_path``: accuracy against cost;
-``weight_path``: weights along a parameter; ``regularized/``: weights regularised by cross-validation (RMKL,
-EMKL, RWKL). The solver is `multikernel.core.weights`.
+``classifier``, ``regressors``, ``one_class``: the estimators; ``working_sets``: the same on the rows that
+matter, for many rows; ``low_rank``: on factors, for still more; ``vanished``: kernels that lose their weight
+on them; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter; ``regularized/``:
+weights regularised by cross-validation (RMKL, EMKL, RWKL). The solver is `multikernel.core.weights`.
 """
 
 from ..views import MissingViewsWarning

@@ -349,3 +349,21 @@ test_other_refusals = refused(
     (lambda: KernelBank(dtype="int8").fit_stack(X), "must be 'float64' or .*; got 'int8'"),
     (lambda: KernelBank(BELOW, psd="clip").fit(X), "'below', repaired with psd=.*all zero"),
 )  # fmt: skip
+
+
+def test_a_bank_moves_to_other_rows_with_what_it_has_learned():
+    rng = np.random.default_rng(0)
+    X, others = rng.normal(size=(30, 3)), 2.0 * rng.normal(size=(8, 3)) + 1.0
+    views = [
+        View("scaled", Gaussian(), normalize="diagonal"),
+        View("line", Linear(), [0, 1], normalize="variance"),
+        View("both", Linear(), [2], transforms=["unit_diagonal", "unit_trace"]),
+    ]
+    bank = KernelBank(views).fit(X)
+    moved = bank.moved(others)
+    whole = np.moveaxis(bank.transform(others), 2, 0)  # of the rows to those of fit
+    np.testing.assert_allclose(np.moveaxis(moved.transform(X), 2, 0), whole.transpose(0, 2, 1), atol=1e-12)
+    np.testing.assert_allclose(moved.training_stack(), np.moveaxis(moved.transform(others), 2, 0), atol=1e-12)
+    np.testing.assert_allclose(bank.moved(X).training_stack(), KernelBank(views).fit_stack(X), atol=1e-12)
+    with pytest.raises(ValueError, match="Center reads the similarities of all training points"):
+        KernelBank([View("centred", Linear(), transforms="center")]).fit(X).moved(others)

@@ -105,8 +105,7 @@ smaller = intrinsic(_select("<"))
 DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of this process
 
 
-@intrinsic
-def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
+def _typed_solve(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
     """Solve the leading ``size`` equations by LAPACK, by columns; what LAPACK says of it, 0 if solved.
 
     ``address`` is :data:`DGESV`, an argument so that nothing of this process is kept with the loop;
@@ -131,6 +130,9 @@ def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: An
         return builder.load(info)
 
     return types.intc(types.intp, types.intp, matrix, sides, pivots), generate
+
+
+solve_in_place: Any = intrinsic(_typed_solve)
 
 
 # ---------------------------------------------------------------------- the first use of compiled loops

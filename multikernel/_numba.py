@@ -105,42 +105,34 @@ smaller = intrinsic(_select("<"))
 DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of this process
 
 
-@intrinsic
-def solve_in_place(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
+def _typed_solve(context: Any, address: Any, size: Any, matrix: Any, sides: Any, pivots: Any) -> Any:
     """Solve the leading ``size`` equations by LAPACK, by columns; what LAPACK says of it, 0 if solved.
 
     ``address`` is :data:`DGESV`, an argument so that nothing of this process is kept with the loop;
     ``matrix`` (n, n) is lost, ``sides`` (k, n) becomes the solutions, ``pivots`` (n,) is room for C integers.
-    For ``np.linalg.solve``, numba compiles checks and copies for more than a second.
+    For ``np.linalg.solve``, numba compiles checks and copies for seconds.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         integer = ir.IntType(32)
         at, size, *arrays = arguments
         kinds = signature.args[2:]
-        made = [context.make_array(k)(context, builder, x) for k, x in zip(kinds, arrays, strict=True)]
-        A, B, pivots = (array.data for array in made)
-
-        def pointer_to(value: Any) -> Any:
-            return cgutils.alloca_once_value(builder, builder.trunc(value, integer))
-
-        counts = [pointer_to(x) for x in (size, *(cgutils.unpack_tuple(builder, made[1].shape)))]
+        made = [context.make_array(kind)(context, builder, x) for kind, x in zip(kinds, arrays, strict=True)]
+        A, B, room = (array.data for array in made)
+        n_sides, n = cgutils.unpack_tuple(builder, made[1].shape)
+        size_at, sides_at, n_at = (
+            cgutils.alloca_once_value(builder, builder.trunc(x, integer)) for x in (size, n_sides, n)
+        )
         info = cgutils.alloca_once_value(builder, ir.Constant(integer, 0))
-        given = [
-            counts[0],
-            counts[1],
-            A,
-            counts[2],
-            builder.bitcast(pivots, integer.as_pointer()),
-            B,
-            counts[2],
-            info,
-        ]
+        given = [size_at, sides_at, A, n_at, room, B, n_at, info]
         kind = ir.FunctionType(ir.VoidType(), [x.type for x in given])
         builder.call(builder.inttoptr(at, kind.as_pointer()), given)
         return builder.load(info)
 
     return types.intc(types.intp, types.intp, matrix, sides, pivots), generate
+
+
+solve_in_place: Any = intrinsic(_typed_solve)
 
 
 # ---------------------------------------------------------------------- the first use of compiled loops

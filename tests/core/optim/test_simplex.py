@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from multikernel.core.optim.loop import Options, Status
-from multikernel.core.optim.simplex import minimise_over_simplex, minimize_step
+from multikernel.core.optim.simplex import minimise_over_simplex, minimize_model, minimize_step
 
 
 def problem(m, rank, seed, sparse):
@@ -63,6 +63,49 @@ def test_nothing_is_modified_and_members_at_zero_may_come_in():
     before = x.copy()
     np.testing.assert_allclose(minimize_step(np.eye(3), g, x), [0.5, 0.5, 0.0], atol=1e-12)
     np.testing.assert_array_equal(x, before)
+
+
+def test_arrays_of_any_layout_and_a_singular_matrix():
+    H, g, x = problem(5, 5, 0, sparse=False)
+    expected = minimize_step(H, g, x)
+    for array in (H, g, x):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(minimize_step(np.asfortranarray(H), np.repeat(g, 2)[::2], x), expected)
+    with pytest.raises(np.linalg.LinAlgError, match="not singular"):
+        minimize_step(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, -2]]), np.arange(3.0), np.full(3, 1 / 3))
+
+
+# ---------------------------------------------------------------------- model of the optimal value
+@pytest.mark.parametrize("p", [1.0, 1.3, 2.0])
+@pytest.mark.parametrize(("m", "ridge"), [(1, 1.0), (6, 1e-3), (6, 1e3), (50, 1.0)])
+def test_the_least_of_the_model_against_a_general_optimiser(m, ridge, p):
+    """J = ½ c'(ridge I + Σ μ_m K_m)⁻¹ c; with a large ridge it is nearly linear, its model quadratic."""
+    rng = np.random.default_rng(m)
+    theta, c = rng.dirichlet(np.full(m, 5.0)), rng.normal(size=12)
+    features = rng.normal(size=(m, 12, 3))
+    K = features @ features.transpose(0, 2, 1)
+    mu = theta ** (1 / p)
+    M = ridge * np.eye(12) + np.tensordot(mu, K, 1)
+    P = K @ np.linalg.solve(M, c)
+    q, H = P @ np.linalg.solve(M, c), P @ np.linalg.solve(M, P.T)
+    homogeneous = 0.5 * mu @ H @ mu
+
+    def model(x):
+        d = np.maximum(x, 0.0) ** (1 / p) - mu
+        if homogeneous <= 0.05 * abs(q @ mu):
+            return -0.5 * q @ d + 0.5 * d @ H @ d
+        part = -0.5 * H @ mu  # the slope of the homogeneous part, whose Hessian is H
+        phi = 1 - part @ d / homogeneous + (part @ d / homogeneous) ** 2 - 0.5 * d @ H @ d / homogeneous
+        return (-0.5 * q - part) @ d + homogeneous / phi - homogeneous if phi > 0.0 else np.inf
+
+    found = minimize_model(theta, q, H, p)
+    assert found.min() >= 0.0 and found.sum() == pytest.approx(1.0, abs=1e-12)
+    scale = abs(model(found)) + 1e-12 * abs(q).max()
+    general = minimize(
+        lambda x: min(model(x) / scale, 1e3), theta, method="SLSQP", bounds=[(0, 1)] * m,
+        constraints={"type": "eq", "fun": lambda x: x.sum() - 1}, options={"maxiter": 500, "ftol": 1e-12},
+    )  # fmt: skip
+    assert model(found) <= model(general.x) + 1e-6 * scale and model(found) <= 0.0
 
 
 # ---------------------------------------------------------------------- Newton's method

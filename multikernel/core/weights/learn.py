@@ -97,7 +97,7 @@ def learn_weights(
         identity = scaled[0].identity if learn_ridge and not isinstance(scaled[0], SmoothLoss) else None
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
         options, units = options or Options(), (target_scale / kernel_scale, target_scale)
-        can_hand_over = second.is_possible(stack, scaled)
+        can_hand_over = second.is_possible(stack, scaled, exact)
         factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
         if factors or isinstance(scaled[0], SmoothLoss):
             if not can_hand_over:
@@ -108,7 +108,7 @@ def learn_weights(
             learner = OuterLoop(stack, scaled, LpBall(norm), options)
             learner.units = units
             return _hand_over(learner, scaled, factors, kernel_costs, left, exact)
-        found = _prepare(stack, scaled, LpBall(norm), options, warm)
+        found = _prepare(stack, scaled, LpBall(norm), options, can_hand_over, warm)
         if found is None:
             return _inseparable(Ks, losses)
         learner, learner.units = found, units
@@ -186,11 +186,12 @@ def _prepare(
     losses: Sequence[second.AnyLoss],
     weight_set: LpBall,
     options: Options,
+    can_hand_over: bool,
     start: _Start | None = None,
 ) -> OuterLoop | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
     learner = OuterLoop(stack, losses, weight_set, options)
-    if second.is_possible(stack, losses):
+    if can_hand_over:
         learner.limit_work(second.allowed_work(stack, losses), second.MOST_ITERATIONS)
     hard = isinstance(losses[0], HardMargin)
     if hard and stack.identity is None and not _start_separated(learner):
@@ -253,7 +254,7 @@ def _start_coarse(learner: OuterLoop, hard: bool) -> None:
     identity = None if learner.stack.identity is None else part[0].identity
     stack = learner.stack
     small = WeightedStack(stack.subset(rows), stack.scales, part[0].shift, identity, floor=stack.floor)
-    child = _prepare(small, part, learner.weight_set, rough)
+    child = _prepare(small, part, learner.weight_set, rough, second.is_possible(small, part))
     if child is None or child.run() != Status.OPTIMAL:
         return
     learner.mu = child.mu

@@ -10,8 +10,8 @@ Two reasons, both measured and neither a time:
   method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
   cheaper of the two.
 
-The problem is not handed over where it is too large for dense factorizations (:func:`is_possible`), for a
-hard margin and for a learned C.
+The problem is not handed over for a hard margin and for a learned C, nor where it is too large for dense
+factorizations and some kernel is not of low rank (:func:`is_possible`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +35,7 @@ Exact = Callable[[int], Array | None]
 
 _LOST = 1e-3  # share of the function that rounding of dual variables may take
 MOST_DENSE = 4000  # coordinates of a dense factorization
+_MOST_RANK = 1000  # of kernels beside which there is no dense factorization
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
@@ -48,11 +49,22 @@ _NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
 
 
 # ---------------------------------------------------------------------- when
-def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss]) -> bool:
-    """Whether the interior-point method knows the loss and its matrices are not too large."""
+def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | None = None) -> bool:
+    """Whether the interior-point method knows the loss, and its matrices are not too large.
+
+    Beyond the size of a dense factorization all kernels must be of low rank.
+    """
     if stack.identity is not None or stack.on_disk or isinstance(losses[0], HardMargin):
         return False
-    return stack.n * _numbers_per_sample(losses) <= MOST_DENSE
+    numbers = _numbers_per_sample(losses)
+    if stack.n * numbers <= MOST_DENSE:
+        return True
+    every = np.arange(stack.n_stored)
+    if not all(_looks_low(K) for K in stack.subset(_sample(stack.n))):
+        return False
+    factors = _low_rank_factors(stack, every, _MOST_RANK, exact)
+    rank = sum(factor.L.shape[1] for factor in factors.values())
+    return len(factors) == every.size and rank * numbers <= _MOST_RANK
 
 
 def _numbers_per_sample(losses: Sequence[AnyLoss]) -> int:
@@ -63,7 +75,7 @@ def allowed_work(stack: WeightedStack, losses: Sequence[AnyLoss]) -> float:
     """How many numbers may be read before the problem is handed over."""
     n = float(stack.n) * _numbers_per_sample(losses)
     return (
-        len(losses) * _STEPS * n**3
+        len(losses) * _STEPS * (n**3 if n <= MOST_DENSE else _MOST_RANK * n)
         + _PASSES * stack.n_stored * float(stack.n) ** 2
         + _ROWS * n * n
         + _LEAST_WORK
@@ -99,22 +111,30 @@ def _low_rank_factors(
     stack: WeightedStack, kernels: Array, most: int, exact: Exact | None
 ) -> dict[int, Factor]:
     """The factors of those of the kernels that have one of rank ``most`` at most, or explicit features."""
-    rows = np.unique(np.linspace(0, stack.n - 1, min(stack.n, _SAMPLE)).astype(int))
     factors = {}
     for m in kernels:
-        K = stack.Ks[m]
         Z = None if exact is None else exact(int(m))
         if Z is not None:
             factors[int(m)] = explicit_factor(Z)
             continue
-        if stack.n > 2 * _SAMPLE and most < stack.n - 1:
-            guess = pivoted_factor(np.asarray(K[np.ix_(rows, rows)], float))
-            if guess.L.shape[1] > _LOW_RANK * rows.size:
-                continue
+        K = stack.with_kernels(np.array([m]))[m]
+        rows = _sample(stack.n)
+        if stack.n > 2 * _SAMPLE and most < stack.n - 1 and not _looks_low(K[np.ix_(rows, rows)]):
+            continue
         factor = pivoted_factor(K)
         if factor.L.shape[1] <= most and _matches(K, factor):
             factors[int(m)] = factor
     return factors
+
+
+def _sample(n: int) -> Array:
+    """Some rows, evenly over all."""
+    return np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int))
+
+
+def _looks_low(K: Array) -> bool:
+    """Whether the kernel of some rows alone is of low rank already."""
+    return bool(pivoted_factor(np.asarray(K, float)).L.shape[1] <= _LOW_RANK * len(K))
 
 
 def _matches(K: Array, factor: Factor) -> bool:

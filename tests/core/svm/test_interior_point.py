@@ -18,6 +18,7 @@ from multikernel.core.svm.losses import (
     SquaredError,
     SquaredHinge,
 )
+from multikernel.core.weights import second
 from multikernel.core.weights.learn import learn_weights
 
 cvxpy = pytest.importorskip("cvxpy")
@@ -220,6 +221,29 @@ def test_raw_kernels_are_solved_and_certified_from_outside(names, kind, p, C):
     result = learn_weights(Ks, [loss], norm=p, options=Options(tol=1e-3))
     assert result.status == Status.OPTIMAL
     assert -1e-6 <= judged_gap(Ks, loss, result, p) <= 1.1e-3
+
+
+@pytest.mark.parametrize("names", (("quadratic",), ("linear", "quadratic")))
+def test_many_rows_need_kernels_of_low_rank_only(monkeypatch, names):
+    monkeypatch.setattr(second, "_MOST_DENSE", 100)  # as if 300 rows were too many for a dense factorization
+    X, target = raw_table()
+    Ks = np.ascontiguousarray(np.stack([raw_kernels(X)[name] for name in names]))
+    loss = make_loss("hinge", target, 1e3)
+    result = learn_weights(Ks, [loss], options=Options(tol=1e-3))
+    assert result.status == Status.OPTIMAL and result.factors
+    assert -1e-6 <= judged_gap(Ks, loss, result, 1.0) <= 1.1e-3
+
+
+def test_many_rows_and_a_kernel_of_full_rank_stay_with_smo(monkeypatch):
+    monkeypatch.setattr(second, "_MOST_DENSE", 100)
+    X, target = raw_table()
+    kernels = raw_kernels(X / X.std(axis=0))
+    Ks = np.ascontiguousarray(np.stack([kernels["linear"], kernels["gaussian"]]))
+    loss = make_loss("hinge", target, 1.0)
+    monkeypatch.setattr(second, "solve", None)
+    result = learn_weights(Ks, [loss], options=Options(tol=1e-3))
+    assert result.status == Status.OPTIMAL and not result.factors
+    assert -1e-6 <= judged_gap(Ks, loss, result, 1.0) <= 1.1e-3
 
 
 def test_an_indefinite_kernel_has_no_factor_and_is_still_found_out():

@@ -102,8 +102,8 @@ def learn_weights(
         if factors or isinstance(scaled[0], SmoothLoss):
             if not can_hand_over:
                 raise ValueError(
-                    f"a smooth loss needs a stack in memory of at most {second.MOST_DENSE} samples; got "
-                    f"{stack.n}{' on disk' if stack.on_disk else ''}."
+                    f"a smooth loss needs a stack in memory of at most {second.MOST_DENSE} samples, or "
+                    f"kernels of low rank; got {stack.n}{' on disk' if stack.on_disk else ''}."
                 )
             learner = OuterLoop(stack, scaled, LpBall(norm), options)
             learner.units = units

@@ -225,7 +225,7 @@ def test_raw_kernels_are_solved_and_certified_from_outside(names, kind, p, C):
 
 @pytest.mark.parametrize("names", (("quadratic",), ("linear", "quadratic")))
 def test_many_rows_need_kernels_of_low_rank_only(monkeypatch, names):
-    monkeypatch.setattr(second, "_MOST_DENSE", 100)  # as if 300 rows were too many for a dense factorization
+    monkeypatch.setattr(second, "MOST_DENSE", 100)  # as if 300 rows were too many for a dense factorization
     X, target = raw_table()
     Ks = np.ascontiguousarray(np.stack([raw_kernels(X)[name] for name in names]))
     loss = make_loss("hinge", target, 1e3)
@@ -235,7 +235,7 @@ def test_many_rows_need_kernels_of_low_rank_only(monkeypatch, names):
 
 
 def test_many_rows_and_a_kernel_of_full_rank_stay_with_smo(monkeypatch):
-    monkeypatch.setattr(second, "_MOST_DENSE", 100)
+    monkeypatch.setattr(second, "MOST_DENSE", 100)
     X, target = raw_table()
     kernels = raw_kernels(X / X.std(axis=0))
     Ks = np.ascontiguousarray(np.stack([kernels["linear"], kernels["gaussian"]]))

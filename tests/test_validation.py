@@ -96,6 +96,20 @@ def test_a_necessary_condition_of_definiteness_is_reported():
     assert not check_gram(K, "k").breaks_schwarz
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_condition_is_relative_to_the_diagonal_of_each_pair(dtype):
+    sizes = np.logspace(-3, 3, 90)
+    K = (_gram(90) * np.outer(sizes, sizes)).astype(dtype)
+    K[5], K[:, 5] = 0.0, 0.0  # a sample without features is no proof of anything
+    assert check_gram(K, "k") == ("", False)
+    bad = K.copy()
+    bad[5, 80] = bad[80, 5] = 1e-2 * bad[80, 80]
+    assert check_gram(bad, "k").breaks_schwarz
+    bad = K.copy()
+    bad[60, 80] = bad[80, 60] = 1.01 * np.sqrt(bad[60, 60] * bad[80, 80])  # far below the largest entry
+    assert check_gram(bad, "k").breaks_schwarz
+
+
 @given(st.integers(-150, 150), st.integers(1, 80), st.sampled_from(["good", "nan", "asymmetric"]))
 def test_the_verdict_does_not_depend_on_the_scale(exponent, n, kind):
     K = _gram(n) * 10.0 ** (2 * exponent)

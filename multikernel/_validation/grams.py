@@ -59,18 +59,15 @@ def check_real_matrix(K: Any, label: str, dtype: Any = np.float64) -> np.ndarray
 
 def check_gram(K: np.ndarray, label: str) -> GramFacts:
     """Require a finite, symmetric K (n, n), float32 or float64; report the rest. A sound K is read once."""
-    K = read_only(K)
     tolerance, flat = (1e-5, 1e-6) if K.dtype == np.float32 else (1e-8, 1e-12)
-    diagonal = K.diagonal().astype(np.float64)
-    lowest, largest = float(diagonal.min()), float(diagonal.max())
-    if lowest >= 0.0 and 0.0 < largest < np.inf and K.flags.c_contiguous:
-        bounds = np.sqrt(diagonal) * (1.0 + tolerance)
-        asymmetry, excess = _probe(K, _directions(len(K)), bounds)
+    if K.flags.c_contiguous:
+        asymmetry, excess, lowest, largest, spread = _probe(read_only(K), _directions(len(K)))
         # a constant matrix has a constant first row; NaN fails every comparison
-        varies = len(K) == 1 or float(np.ptp(K[0])) + (largest - lowest) > 10.0 * flat * largest
-        if asymmetry <= tolerance * largest and excess <= 0.0 and varies:
+        varies = len(K) == 1 or spread + (largest - lowest) > 10.0 * flat * largest
+        bounded = lowest >= 0.0 and 0.0 < largest < np.inf and excess <= (1.0 + tolerance) ** 2
+        if bounded and asymmetry <= tolerance * largest and varies:
             return GramFacts("", False)
-    return _examine_gram(K, label, tolerance, flat)
+    return _examine_gram(read_only(K), label, tolerance, flat)
 
 
 @functools.lru_cache(maxsize=8)
@@ -81,48 +78,43 @@ def _directions(n: int) -> np.ndarray:
 
 
 @kept_njit(fastmath={"nsz", "reassoc", "contract"})
-def _probe(K, v, bounds):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """The largest |(Kv − K'v)_i| and the largest |K_ij| − b_i b_j, in one read of K from front to back.
+def _probe(K, v):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """What one read of K from front to back tells.
 
-    An asymmetric entry shows in the first unless it is below the rounding of the sums, which is far below
-    what is tolerated. NaN and infinity spoil the sums (which is why they may not be assumed away here), and
-    so are found too.
+    The largest |(Kv − K'v)_i|, the largest |K_ij| / sqrt(K_ii K_jj), the least and the largest K_ii, and the
+    spread of the first row. An asymmetric entry shows in the first unless it is below the rounding of the
+    sums, which is far below what is tolerated. NaN and infinity spoil the sums (which is why they may not be
+    assumed away here), and so are found too. Row by row: so the memory is read fastest.
     """
     n = K.shape[0]
+    lowest = largest = np.float64(K[0, 0])
+    for i in range(1, n):
+        entry = np.float64(K[i, i])
+        lowest, largest = min(lowest, entry), max(largest, entry)
+    inverse = np.empty(n)  # of the roots of the diagonal; where that is 0, an entry that is not is far above
+    least = 1e-100 * np.sqrt(max(largest, 1e-300))
+    for i in range(n):
+        inverse[i] = 1.0 / max(np.sqrt(max(np.float64(K[i, i]), 0.0)), least)
     across = np.zeros(n)
-    along = np.zeros(n)
-    excess = -np.inf
-    for i in range(0, n - n % 4, 4):
-        r0, r1, r2, r3 = K[i], K[i + 1], K[i + 2], K[i + 3]
-        f0, f1, f2, f3 = v[i], v[i + 1], v[i + 2], v[i + 3]
-        b0, b1, b2, b3 = bounds[i], bounds[i + 1], bounds[i + 2], bounds[i + 3]
-        t0 = t1 = t2 = t3 = 0.0
+    along = np.empty(n)
+    excess = 0.0
+    for i in range(n):
+        row, factor, total, most = K[i], v[i], 0.0, 0.0
         for j in range(n):
-            e0, e1, e2, e3 = np.float64(r0[j]), np.float64(r1[j]), np.float64(r2[j]), np.float64(r3[j])
-            t0 += e0 * v[j]
-            t1 += e1 * v[j]
-            t2 += e2 * v[j]
-            t3 += e3 * v[j]
-            across[j] += f0 * e0 + f1 * e1 + f2 * e2 + f3 * e3
-            over: float = larger(
-                larger(abs(e0) - b0 * bounds[j], abs(e1) - b1 * bounds[j]),
-                larger(abs(e2) - b2 * bounds[j], abs(e3) - b3 * bounds[j]),
-            )
-            excess = larger(over, excess)
-        along[i], along[i + 1], along[i + 2], along[i + 3] = t0, t1, t2, t3
-    for i in range(n - n % 4, n):
-        for j in range(n):
-            entry = np.float64(K[i, j])
-            along[i] += entry * v[j]
-            across[j] += v[i] * entry
-            excess = larger(abs(entry) - bounds[i] * bounds[j], excess)
-    worst = 0.0
+            entry = np.float64(row[j])
+            total += entry * v[j]
+            across[j] += factor * entry
+            most = larger(abs(entry) * inverse[j], most)
+        along[i] = total
+        excess = larger(most * inverse[i], excess)
+    worst = spread = 0.0
     for i in range(n):
         gap = abs(along[i] - across[i])
         if not np.isfinite(gap):
-            return np.inf, excess
+            return np.inf, excess, lowest, largest, spread
         worst = max(worst, gap)
-    return worst, excess
+        spread = max(spread, abs(np.float64(K[0, i]) - np.float64(K[0, 0])))
+    return worst, excess, lowest, largest, spread
 
 
 def _examine_gram(K: np.ndarray, label: str, tolerance: float, flat: float) -> GramFacts:
@@ -214,9 +206,8 @@ def is_indefinite(K: np.ndarray, *, full: bool) -> bool:
     n = len(K)
     if full or n <= _BLOCK_SIZE:
         return not _has_cholesky(K)
-    jitter = _jitter(K)
     K = read_only(K)
-    return any(not _block_is_definite(K, chosen, jitter) for chosen in _blocks(n))
+    return any(not _block_is_definite(K, chosen) for chosen in _blocks(n))
 
 
 @functools.lru_cache(maxsize=8)
@@ -230,31 +221,30 @@ def _jitter(K: np.ndarray) -> float:
     return 1e-5 if K.dtype == np.float32 else 1e-8
 
 
-@kept_njit(fastmath={"nsz", "reassoc", "contract"})
-def _block_is_definite(K, chosen, jitter):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _block_is_definite(K: np.ndarray, chosen: np.ndarray) -> bool:
     """Whether the principal block, scaled to mean diagonal 1 and with jitter, has a Cholesky factor."""
+    block = np.empty((chosen.size, chosen.size))
+    scale = _gather_scaled(K, chosen, _jitter(K), block)
+    if not scale > 0.0:
+        return bool(scale == 0.0)
+    return int(scipy.linalg.lapack.dpotrf(block.T, overwrite_a=1, clean=0)[1]) == 0
+
+
+@kept_njit(fastmath={"nsz", "reassoc", "contract"})
+def _gather_scaled(K, chosen, jitter, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The block over its mean diagonal, which is returned, with jitter; nothing unless that is positive."""
     k = chosen.size
     scale = 0.0
     for a in range(k):
         scale += K[chosen[a], chosen[a]] / k
     if not scale > 0.0:
-        return scale == 0.0
-    L = np.empty((k, k))
+        return scale
     for a in range(k):
         row = K[chosen[a]]
         for b in range(a + 1):
-            total = row[chosen[b]] / scale
-            if a == b:
-                total += jitter
-            for c in range(b):
-                total -= L[a, c] * L[b, c]
-            if a == b:
-                if not total > 0.0:
-                    return False
-                L[a, a] = np.sqrt(total)
-            else:
-                L[a, b] = total / L[b, b]
-    return True
+            out[a, b] = row[chosen[b]] / scale
+        out[a, a] += jitter
+    return scale
 
 
 def _has_cholesky(K: np.ndarray) -> bool:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numba import compiled, larger, read_only
 from .._typing import Array
 from .._validation import warn_caller
 from ..kernels import Chi2, Gaussian, Laplacian
@@ -64,31 +65,47 @@ def is_near_identity(K: Array) -> bool:
     columns, roots = columns[roots > 0.0], roots[roots > 0.0]  # samples may lack the view
     if columns.size < 3:
         return False
+    whole = columns.size == len(K) and K.flags.c_contiguous
     places = _evenly(columns.size, _MORE)
     nearest = np.empty(places.size)
     for first in range(0, places.size, _AT_ONCE):
         some = places[first : first + _AT_ONCE]
-        whole = columns.size == len(K)
-        block = K[some] if whole else K[np.ix_(columns[some], columns)]
-        similarity = np.abs(np.asarray(block, float))
-        similarity /= roots
-        similarity[np.arange(some.size), some] = 0.0
         seen = first + some.size
-        nearest[first:seen] = similarity.max(axis=1) / roots[some]
+        block = K if whole else np.ascontiguousarray(K[np.ix_(columns[some], columns)])
+        at = some if whole else np.arange(some.size)
+        _largest_similarities(read_only(block), at, some, 1.0 / roots, nearest[first:seen])
         n_lonely = int(np.count_nonzero(nearest[:seen] < LONELY))
         if max(n_lonely, seen - n_lonely) > places.size // 2 + 1:  # the others cannot change the median
             return 2 * n_lonely > seen
     return float(np.median(nearest)) < LONELY
 
 
+@compiled
+def _largest_similarities(K: Array, at: Array, samples: Array, inverse: Array, out: Array) -> None:
+    """The largest |k(x, z)| / √(k(x, x) k(z, z)) over the other samples z, for each row ``at`` of K.
+
+    ``samples`` are those of the rows, ``inverse`` has 1 / √k(z, z).
+    """
+    for r in range(at.size):
+        row, own = K[at[r]], samples[r]
+        most = 0.0
+        for t in range(own):
+            most = larger(abs(np.float64(row[t])) * inverse[t], most)
+        for t in range(own + 1, inverse.size):
+            most = larger(abs(np.float64(row[t])) * inverse[t], most)
+        out[r] = most * inverse[own]
+
+
 def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:
     """Kernels of which a few rows, beside those that lack the view, hold little similarity."""
     rows = _evenly(Ks.shape[1], _FEW)
-    few = Ks.some_rows(rows) if isinstance(Ks, OnDemand) else Ks[:, rows]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        similarity = np.abs(few) / roots[:, None]
-    similarity[:, np.arange(rows.size), rows] = 0.0
-    nearest = np.fmax.reduce(similarity, axis=2) / np.maximum(roots[:, rows], 1e-300)
+    inverse = np.divide(1.0, roots, out=np.zeros(roots.shape), where=roots > 0.0)
+    on_demand = isinstance(Ks, OnDemand)
+    few = Ks.some_rows(rows) if on_demand else Ks
+    at = np.arange(rows.size) if on_demand else rows
+    nearest = np.empty((len(inverse), rows.size))
+    for m, largest in enumerate(nearest):
+        _largest_similarities(read_only(few[m]), at, rows, inverse[m], largest)
     return np.flatnonzero(~(np.median(nearest, axis=1) >= 2.0 * LONELY))
 
 

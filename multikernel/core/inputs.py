@@ -60,16 +60,25 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """The sorted classes, and the code 0, 1, … of each sample."""
     require_y(estimator, y)
     given = y
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind != "O":
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
+        y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "Obiu":
         assert_all_finite(y, input_name="y")
     classes, codes = codes_of_classes(y, if_missing="Leave samples without a label out.")
-    check_classification_targets(y)
+    if classes.size > 2 or not _are_whole(classes):  # of two whole numbers there is nothing to say
+        check_classification_targets(y)
     n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
     _require_ids_of_fit(estimator, X, given)
     return classes, codes
+
+
+def _are_whole(values: Array) -> bool:
+    """Whether an array holds whole numbers or truth values alone, told without a look at each sample."""
+    return values.dtype.kind in "biu" or (
+        values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    )
 
 
 def _require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:

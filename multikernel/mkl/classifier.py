@@ -383,6 +383,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     ) -> list[Solved]:
         """Every group of machines, from the results of an earlier call if there are any."""
         warm: Sequence[SolveResult | None] = starts or [None] * len(problems)
+        if len(problems) == 1:
+            return [self._solve(Ks, problems[0], warm[0], weights)]
         solve = delayed(carried(self._solve))
         jobs = (solve(Ks, *job, weights) for job in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))

@@ -19,9 +19,9 @@ K_FF β_F + b1 = const. Differentiating in the weight of kernel m gives dβ_F/d�
 inverse of K_FF on {Σ = 0} (the intercept's constraint), and the Hessian of the optimal value J(μ) is
 H = F_W P F_W'. P times what the value still gains along the free β is Newton's correction of a β that is not
 quite optimal: one more right-hand side, so that the machine need not be solved precisely on the way. Few free
-variables: one Cholesky factorisation. Many: conjugate gradients for all right-hand sides at once in single
-precision; a residual of 2 % is enough, since the Hessian only shapes the step and the certificate does not
-depend on it.
+variables: one Cholesky factorisation, in single precision unless they are very few or the block is nearly
+singular. Many: conjugate gradients for all right-hand sides at once in single precision; a residual of 2 % is
+enough, since the Hessian only shapes the step and the certificate does not depend on it.
 """
 
 from dataclasses import dataclass, replace
@@ -51,6 +51,8 @@ NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
 _DRIFT = 1e-12  # of the sum of the duals, relative to their size
 _CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.02
+_SINGLE_SIZE = 80  # from so many free variables on, half the precision takes half the time
+_SINGULAR = 3e-3  # least pivot beside the largest, their squares as eigenvalues: single precision leaves 1 %
 _NEGATIVE = -1e-4  # single precision cannot tell less from zero
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
@@ -113,14 +115,24 @@ class Sensitivity:
 
 
 def solve_free_system(
-    stack: WeightedStack, rows: Array, right: Array, guess: Sensitivity | None = None
+    stack: WeightedStack,
+    rows: Array,
+    right: Array,
+    guess: Sensitivity | None = None,
+    *,
+    precise: bool = False,
 ) -> Sensitivity:
-    """Sensitivity of the β of the given rows; ``right`` is F[kernels][:, rows], ``guess`` an earlier one."""
+    """Sensitivity of the β of the given rows; ``right`` is F[kernels][:, rows], ``guess`` an earlier one.
+
+    ``precise``: in double precision where a factorisation gives it.
+    """
     if rows.size < 2:
         return Sensitivity(rows, np.zeros((rows.size, right.shape[0])), np.zeros((right.shape[0],) * 2))
     solution = None
     if rows.size > _CG_SIZE:
         solution = _conjugate_gradients(stack, rows, right, _carry_over(guess, rows, right.shape[0] + 1))
+    elif rows.size >= _SINGLE_SIZE and not precise:
+        solution = _single_cholesky(stack, rows, right)
     if solution is None:
         solution = _cholesky(stack, rows, right)
     found = Sensitivity.from_solution(rows, solution[:, 0], solution[:, 1:], right, True)
@@ -184,6 +196,20 @@ def row_products(a: Array, b: Array) -> Array:
     return np.einsum("ij,ij->i", a, b)
 
 
+def _single_cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array | None:
+    """Direct solution in single precision; None where that is too rough for the block."""
+    K = stack.block(rows, np.float32)
+    factor, info = lapack.spotrf(K.T, lower=False, overwrite_a=True, clean=False)
+    if info != 0:
+        return None
+    pivots = factor.diagonal()
+    if not pivots.min() > _SINGULAR * pivots.max():  # NaN is refused, too
+        return None
+    sides = _right_hand_sides(right, np.float32)
+    solution = np.asarray(lapack.spotrs(factor, sides, lower=False, overwrite_b=True)[0], float)
+    return solution if np.isfinite(solution).all() else None
+
+
 def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
     """Direct solution; a growing ridge makes a singular block definite."""
     ridge = 1e-10
@@ -211,7 +237,7 @@ def newton_step(machine: "Machine") -> None:
         old = machine.beta[rows]
         ascent = machine.gradient[rows] - machine.loss.epsilon * np.sign(old)
         # the sensitivity to a "kernel" whose adjoint is −ascent is the Newton direction
-        direction = solve_free_system(machine.stack, rows, -ascent[None]).direction(np.ones(1))
+        direction = solve_free_system(machine.stack, rows, -ascent[None], precise=True).direction(np.ones(1))
         length = _best_length(machine, rows, direction, ascent)
         if (length <= _FULL or not few) and _try(machine, rows, direction, ascent):
             return

@@ -22,7 +22,7 @@ from multikernel.core.svm.losses import (
     OneClass,
     SquaredHinge,
 )
-from multikernel.core.svm.machine import Machine
+from multikernel.core.svm.machine import Machine, solve_free_system
 from multikernel.core.weights.learn import learn_weights
 from tests.core.problems import Task, gaussian, make_kernels
 from tests.core.reference import optimal_value
@@ -362,3 +362,16 @@ def test_a_rough_solution_is_corrected_with_its_sensitivity(kind):
     after = np.abs(rough.beta[rows] + sensitivity.correction - precise.beta[rows]).max()
     assert after < 1e-3 * before
     assert abs(q + sensitivity.q_change - best_q)[0] < 1e-2 * abs(q - best_q)[0]
+
+
+@pytest.mark.parametrize("gamma", [2.0, 0.001])
+def test_the_free_variables_answer_as_a_precise_system_says(gamma):
+    """Single precision where it is enough; wide kernels are nearly singular, and need the double."""
+    rng = np.random.default_rng(0)
+    X, right = rng.normal(size=(150, 3)), rng.normal(size=(2, 150))
+    K = gaussian(X, gamma) + 1e-7 * np.eye(150)
+    found = solve_free_system(WholeKernel(K), np.arange(150), right)
+    border = np.block([[K, np.ones((150, 1))], [np.ones((1, 150)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(border, np.vstack([right.T, np.zeros((1, 2))]))[:150]
+    np.testing.assert_allclose(found.projected, expected, atol=1e-2 * np.abs(expected).max())
+    np.testing.assert_allclose(found.hessian, right @ expected, rtol=1e-2)

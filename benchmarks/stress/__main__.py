@@ -10,8 +10,10 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import Queue
 
 from benchmarks.measuring import code_version, describe_machine, package_version, restart_on_threads
 from benchmarks.running import say
@@ -32,6 +34,7 @@ def parse_arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--category", choices=tuple(CATEGORIES), help="only the problems of one category")
     parser.add_argument("--max-n", type=int, help="leave out problems with more samples")
     parser.add_argument("--minutes", type=float, help="stop after so many minutes")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that fit, one core each")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of CPU time of each fit")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="fit one problem, and print its record")
     parser.add_argument("--store", type=Path, default=STORE, help="where each fit is kept")
@@ -52,20 +55,39 @@ def problems_of(asked: argparse.Namespace) -> Iterator[tuple[int, Record]]:
 def measure_all(asked: argparse.Namespace, version: str) -> list[Record]:
     """Fit what the store does not have yet; all that was asked for and is there then."""
     store = Store(asked.store, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", resume=True)
-    worker, found = Worker(asked.seed, asked.limit), []
     end = time.monotonic() + 60.0 * asked.minutes if asked.minutes else float("inf")
+    workers = [Worker(asked.seed, asked.limit) for _ in range(asked.jobs)]
+    idle: Queue[Worker] = Queue()
+    for worker in workers:
+        idle.put(worker)
+
+    def fit(number: int) -> Record | None:
+        if time.monotonic() > end:
+            return None
+        worker = idle.get()
+        try:
+            return worker.fit(number)
+        finally:
+            idle.put(worker)
+
+    found = []
     try:
-        for number, described in problems_of(asked):
-            key = f"{version}/{asked.limit:g}/{asked.seed}/{number}"
-            known = store.measured(key)
-            if not known and time.monotonic() > end:
-                continue
-            take = lambda n=number, d=described: {"number": n, **d, **worker.fit(n)}  # noqa: E731
-            found.append(store.measure(key, take))
-            if not known:
-                say(line_of(found[-1]))
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            waiting = []
+            for number, described in problems_of(asked):
+                key = f"{version}/{asked.limit:g}/{asked.seed}/{number}"
+                future = None if store.measured(key) else pool.submit(fit, number)
+                waiting.append((key, {"number": number, **described}, future))
+            for key, described, future in waiting:
+                fitted = {} if future is None else future.result()
+                if fitted is None:
+                    continue
+                found.append(store.measure(key, lambda all_of_it=described | fitted: all_of_it))
+                if future is not None:
+                    say(line_of(found[-1]))
     finally:
-        worker.close()
+        for worker in workers:
+            worker.close()
     return found
 
 
@@ -99,6 +121,7 @@ def main() -> None:
     choices += [f'--category "{asked.category}"'] if asked.category else []
     choices += [f"--max-n {asked.max_n}"] if asked.max_n else []
     choices += [f"--minutes {asked.minutes:g}"] if asked.minutes else []
+    choices += [f"--jobs {asked.jobs}"] if asked.jobs > 1 else []
     about = {
         "command": f"`python -m benchmarks.stress {' '.join(choices)}`",
         "seed": str(asked.seed),

@@ -44,7 +44,7 @@ from .losses import JointHinge, Loss
 from .smooth import SmoothLoss
 
 _MAX_ITER = 150
-_PATIENCE = 12  # iterations without progress, after which rounding is to blame
+_PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
 _RELEASE = 0.3  # the machines' own relative gap from which on the weights move
 _FIRST_SHARE = 0.03  # of the value is what the barriers of the weights begin with

@@ -100,9 +100,7 @@ def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:
     """Kernels of which a few rows, beside those that lack the view, hold little similarity."""
     rows = _evenly(Ks.shape[1], _FEW)
     inverse = np.divide(1.0, roots, out=np.zeros(roots.shape), where=roots > 0.0)
-    on_demand = isinstance(Ks, OnDemand)
-    few = Ks.some_rows(rows) if on_demand else Ks
-    at = np.arange(rows.size) if on_demand else rows
+    few, at = (Ks.some_rows(rows), np.arange(rows.size)) if isinstance(Ks, OnDemand) else (Ks, rows)
     nearest = np.empty((len(inverse), rows.size))
     for m, largest in enumerate(nearest):
         _largest_similarities(read_only(few[m]), at, rows, inverse[m], largest)

@@ -41,7 +41,8 @@ class _Model(NamedTuple):
 
 def _evaluate(root: Array, q: Array, t: Array) -> _Model | None:
     """The model at t from a factor of H = root root'; None where it is not defined."""
-    inner = np.eye(q.size) + root.T @ ((t / q)[:, None] * root)
+    inner = root.T @ ((t / q)[:, None] * root)
+    inner.flat[:: q.size + 1] += 1.0
     factor, failed = lapack.dpotrf(inner, lower=1, overwrite_a=1)
     if failed:
         return None
@@ -52,7 +53,7 @@ def _evaluate(root: Array, q: Array, t: Array) -> _Model | None:
     answer = inverse @ t
     ratios = 1.0 - answer / q
     value = -0.5 * float(q @ t) + 0.5 * float(t @ answer)
-    return _Model(value, -0.5 * q * ratios * ratios, np.outer(ratios, ratios) * inverse, ratios)
+    return _Model(value, -0.5 * q * ratios * ratios, ratios[:, None] * ratios * inverse, ratios)
 
 
 def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array] | None:
@@ -67,8 +68,9 @@ def minimize_reciprocal(point: Array, q: Array, H: Array) -> tuple[Array, Array]
     array([0.6667, 0.3333])
     """
     sizes = np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-    scaled = H / np.outer(sizes, sizes)  # kernels may be of scales far apart
-    root, failed = lapack.dpotrf(scaled + _RIDGE * np.eye(q.size), lower=1, clean=1, overwrite_a=1)
+    scaled = H / (sizes[:, None] * sizes)  # kernels may be of scales far apart
+    scaled.flat[:: q.size + 1] += _RIDGE
+    root, failed = lapack.dpotrf(scaled, lower=1, clean=1, overwrite_a=1)
     if failed or not float(q.min()) > 0.0:
         return None
     root *= sizes[:, None]

@@ -60,6 +60,8 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
 
 def _typed(array: Array) -> Array:
     """Of the one type that loops are compiled for."""
+    if type(array) is np.ndarray and array.dtype == np.float64 and array.flags.carray:
+        return array
     return np.require(array, float, ("C", "W"))
 
 

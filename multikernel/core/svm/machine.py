@@ -296,6 +296,21 @@ def _terms(target: Array, beta: Array, shift: Array, lower: Array, upper: Array,
     return reward, shifted, room
 
 
+@compiled
+def _dual_value(
+    target: Array, gradient: Array, beta: Array, shift: Array, epsilon: float, scores: Array
+) -> Any:
+    """The dual value, β'Kβ, and the scores Kβ, from the gradient that SMO keeps."""
+    value = norm2 = 0.0
+    for t in range(beta.size):
+        b = beta[t]
+        score = target[t] - gradient[t] - shift[t] * b
+        scores[t] = score
+        norm2 += b * score
+        value += target[t] * b - epsilon * abs(b) - 0.5 * (shift[t] * b * b + b * score)
+    return value, norm2
+
+
 class Values(NamedTuple):
     """Dual value and primal bound of one machine at the current weights; ``cut_off`` if it was left early."""
 
@@ -364,13 +379,10 @@ class Machine:
 
     def values(self) -> Values:
         """Dual value and primal bound at the current β."""
-        scores = self.scores
-        norm2 = float(self.beta @ scores)
-        return Values(self._dual_value(norm2), self._loss_here().bound(scores, norm2))
-
-    def _dual_value(self, norm2: float) -> float:
-        terms = self.terms(self.stack.shift)
-        return terms.reward - 0.5 * (norm2 + terms.shifted)
+        target, epsilon = self.loss.target, self.loss.epsilon
+        scores = np.empty(target.size)
+        dual, norm2 = _dual_value(target, self.gradient, self.beta, self.stack.shift, epsilon, scores)
+        return Values(dual, self._loss_here().bound(scores, norm2))
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
@@ -484,7 +496,8 @@ class Machine:
                 smo_loop.Progress(dual, min(value_stop, smo_loop.HUGE)),
             )
         )
-        np.clip(self.beta, self.lower, self.upper, out=self.beta)  # rounding
+        np.maximum(self.beta, self.lower, out=self.beta)  # rounding
+        np.minimum(self.beta, self.upper, out=self.beta)
         stack.count_rows(outcome.formed, stack.active.size)
         self.n_steps += outcome.iterations
         self.least_curvature = min(self.least_curvature, outcome.least_curvature)

@@ -29,7 +29,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..._numba import DGESV, HUGE, compiled, solve_in_place
+from ..._numba import DGESV, HUGE, compiled, larger, smaller, solve_in_place
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
@@ -70,14 +70,17 @@ def _check(is_solved: bool) -> None:
         raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
 
 
-# Compiled: few statements, each on one number, because it is their count that compiling takes its time for.
+# Compiled as few statements on numbers, without helpers: each statement and each call adds to the first fit.
 @compiled
 def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bool:
     """From ``x``, which is the point, to the minimiser in place; False where a matrix is singular."""
     n = g.size
     is_free = np.empty(n, np.bool_)
-    free, pivots = np.empty(n, np.int64), np.empty(n, np.intc)
-    matrix, sides, slope = np.empty((n, n)), np.empty((2, n)), np.empty(n)
+    free = np.empty(n, np.int64)
+    pivots = np.empty(n, np.intc)
+    matrix = np.empty((n, n))
+    sides = np.empty((2, n))
+    slope = np.empty(n)
     mean = 0.0
     for i in range(n):
         is_free[i] = x[i] > 0.0
@@ -113,7 +116,7 @@ def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bo
                 blocking = free[a]
                 length = -x[blocking] / move
         for a in range(size):
-            x[free[a]] = max(x[free[a]] + length * sides[1, a], 0.0)
+            x[free[a]] = larger(x[free[a]] + length * sides[1, a], 0.0)
         largest = 0.0
         level = 0.0
         for i in range(n):
@@ -121,7 +124,7 @@ def _minimize_step(H: Array, g: Array, point: Array, x: Array, dgesv: int) -> bo
             for j in range(n):
                 total += H[i, j] * (x[j] - point[j])
             slope[i] = total
-            largest = max(largest, abs(total))
+            largest = larger(largest, abs(total))
             if is_free[i]:
                 level += total / size
         if blocking >= 0:
@@ -176,24 +179,27 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
         model = _Model(mu.copy(), homogeneous, -0.5 * q - part, -scale * part, outer - scale * H)
     else:
         model = _Model(mu.copy(), 0.0, -0.5 * q, np.zeros(q.size), _typed(H))
-    _check(_minimize_model(model, p, x, DGESV))
+    _check(_minimize_model(model, p, x, x.copy(), DGESV))
     return x
 
 
 @compiled
-def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
-    """From ``x`` = θ to the minimiser in place; False where a matrix is singular."""
+def _minimize_model(model: _Model, p: float, x: Array, new: Array, dgesv: int) -> bool:
+    """From ``x`` = ``new`` = θ to the minimiser in place; False where a matrix is singular."""
     n = x.size
     mu0, homogeneous, linear, phi1, phi2 = model
-    change, bent, gradient = np.empty(n), np.empty(n), np.empty(n)
-    goal, new, hessian = np.empty(n), x.copy(), np.empty((n, n))
+    change = np.empty(n)
+    bent = np.empty(n)
+    gradient = np.empty(n)
+    goal = np.empty(n)
+    hessian = np.empty((n, n))
     value = HUGE
     slope = 0.0
     step = 1.0
     n_steps = 0
     while True:
         for i in range(n):
-            change[i] = (new[i] if p == 1.0 else max(new[i], _LEAST) ** (1.0 / p)) - mu0[i]
+            change[i] = (new[i] if p == 1.0 else larger(new[i], _LEAST) ** (1.0 / p)) - mu0[i]
         new_value = 0.0
         phi = 0.0
         for i in range(n):
@@ -210,8 +216,8 @@ def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
         else:
             phi += 1.0 / homogeneous
             new_value += 1.0 / phi if phi > 0.0 else HUGE
-            scale = -1.0 / phi**2
-            outer = 2.0 / phi**3
+            scale = -1.0 / (phi * phi)
+            outer = -2.0 * scale / phi
         gained = value - new_value
         if not gained >= -_FALL * step * slope:
             step *= 0.5
@@ -232,12 +238,12 @@ def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
                 hessian[i, j] = outer * bent[i] * bent[j] + scale * phi2[i, j]
         if p != 1.0:
             for i in range(n):
-                first = max(x[i], _LEAST) ** (1.0 / p - 1.0) / p
+                first = larger(x[i], _LEAST) ** (1.0 / p - 1.0) / p
                 for j in range(n):
                     hessian[i, j] *= first
                     hessian[j, i] *= first
                 # where the map bends downwards, what that brings is left out
-                hessian[i, i] += max(gradient[i] * first * (1.0 / p - 1.0) / max(x[i], _LEAST), 0.0)
+                hessian[i, i] += larger(gradient[i] * first * (1.0 / p - 1.0) / larger(x[i], _LEAST), 0.0)
                 gradient[i] *= first
         if not _minimize_step(hessian, gradient, x, goal, dgesv):
             return False
@@ -247,7 +253,7 @@ def _minimize_model(model: _Model, p: float, x: Array, dgesv: int) -> bool:
             goal[i] -= x[i]
             slope += gradient[i] * goal[i]
             if p != 1.0 and goal[i] < 0.0:  # the map is not smooth at zero: stay inside
-                step = min(step, -0.99 * x[i] / goal[i])
+                step = smaller(step, -0.99 * x[i] / goal[i])
         for i in range(n):
             new[i] = x[i] + step * goal[i]
         if -slope <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do

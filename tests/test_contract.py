@@ -73,7 +73,7 @@ class Entry:
 
 LOCAL = {"same_kernels": None, "by_kernels": 1e-3}  # the gate reads columns, or similarities
 SHARP = {"same_kernels": {"tol": 1e-8}, "by_kernels": 1e-4}
-FACTORED = {"sometimes": frozenset({"approximation_", "coef_"}), **SHARP}
+FACTORED = {"sometimes": frozenset({"approximation_", "coef_", "working_sets_"}), **SHARP}
 LIBSVM = {"by_order": 2e-3, "by_kernels": 2e-3}  # the default machine is scikit-learn's, with its tol
 PROJECTED = {"quick": {"n_screen": 2, "max_iter": 5}, "place": "X"}
 ONE_KERNEL = {"place": "view 'gaussian'"}

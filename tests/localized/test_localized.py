@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from multikernel import LocalizedMKLClassifier
+from multikernel import KernelBank, LocalizedMKLClassifier
 from multikernel.kernels import Linear
 from multikernel.localized import base
 from multikernel.localized.solver.learn import GatedObjective
@@ -223,7 +223,9 @@ class TestCopies:
         """Copies that storage cannot tell: a function kernel beside the class, equal in value."""
 
         def line(A, B):
-            return A @ B.T
+            if np.array_equal(A, B):  # the same bits: descents from kernels that differ by rounding part
+                return KernelBank(raw([Linear()])).fit_stack(A)[0]
+            return Linear()(A, B)
 
         shared = LocalizedMKLClassifier(raw([Linear(), Linear(), Linear()]), C=5.0).fit(self.X, self.y)
         apart = LocalizedMKLClassifier(raw([Linear(), line, Linear()]), C=5.0).fit(self.X, self.y)

@@ -42,6 +42,7 @@ _NEAR = 10.0  # the certificate is computed from this multiple of the tolerance 
 _DROPS = (1e-5, 1e-7, 1e-9)  # shares of the largest dual
 _SEMIDEFINITE = 1e-9  # smallest eigenvalue, relative to the mean diagonal, that counts as zero
 _MAX_PULLS = 30
+_MANY = 150  # labelled points from which on `learn_weights` is the faster method
 _SAFE = 0.5  # of the tolerance: making duals feasible costs a little
 
 
@@ -143,10 +144,10 @@ class MatrixRun:
         """By the interior point method, until the certificate meets the tolerance.
 
         A soft margin with nonnegative weights is the problem of `learn_weights` on the labelled points, which
-        is faster; what it leaves is for the interior point method too.
+        is faster where they are many; what it leaves is for the interior point method too.
         """
         method = self._any_sign() if self.free else self._nonnegative()
-        if self.soft:
+        if self.soft and self.members.n_labelled >= _MANY:
             ended = self._learn_on_labelled()
             if ended is not None:
                 return ended

@@ -146,7 +146,19 @@ def test_a_callback_may_end_it(weights):
 
 
 @pytest.mark.parametrize("criterion", ["soft1", "soft2"])
+def test_few_and_many_labelled_points_have_the_same_optimum(criterion, monkeypatch):
+    case = make_case(criterion, "nonnegative", seed=6)
+    few = optimal(case)
+    monkeypatch.setattr(kernel_matrix, "_MANY", 1)
+    many = optimal(case)
+    np.testing.assert_allclose(many.objective, few.objective, rtol=1e-7)
+    np.testing.assert_allclose(many.weights, few.weights, atol=1e-3 * np.abs(few.weights).max())
+    assert not np.array_equal(many.dual, few.dual)  # another method found it
+
+
+@pytest.mark.parametrize("criterion", ["soft1", "soft2"])
 def test_what_the_weight_learner_leaves_the_interior_point_method_solves(criterion, monkeypatch):
+    monkeypatch.setattr(kernel_matrix, "_MANY", 1)
     case = make_case(criterion, "nonnegative", seed=4)
     quick = optimal(case)
 
@@ -160,7 +172,8 @@ def test_what_the_weight_learner_leaves_the_interior_point_method_solves(criteri
     assert slow.status == quick.status == Status.OPTIMAL
 
 
-def test_the_history_of_the_weight_learner_is_in_the_units_of_the_problem():
+def test_the_history_of_the_weight_learner_is_in_the_units_of_the_problem(monkeypatch):
+    monkeypatch.setattr(kernel_matrix, "_MANY", 1)
     result = optimal(make_case("soft1", "nonnegative", seed=4))
     last = result.history[-1]
     assert last["gap"] == result.gap <= 1e-8

@@ -469,7 +469,7 @@ def evaluate(
             norms[by_duals, m] = weights[by_duals, m] * forms[by_duals, m]
             scores[by_duals] += weights[by_duals, m, None] * images[by_duals]
         if L is not None:
-            forms[:, m] = ((duals @ L) ** 2).sum(axis=1)
+            forms[:, m] = (_images(np.ascontiguousarray(L.T), duals) ** 2).sum(axis=1)
         all_images.append(images)
     return Parts(forms, norms, scores, diagonals, factors, all_images)
 
@@ -529,7 +529,7 @@ def forms_at(parts: Parts, duals: FloatArray, moved: FloatArray) -> FloatArray:
     forms, change = parts.forms.copy(), moved - duals
     for m, (L, images) in enumerate(zip(parts.factors, parts.images, strict=True)):
         if L is not None:
-            forms[:, m] = ((moved @ L) ** 2).sum(axis=1)
+            forms[:, m] = (_images(np.ascontiguousarray(L.T), moved) ** 2).sum(axis=1)
         elif images is not None:
             trace = parts.mean_diagonals[m] * duals.shape[1]
             forms[:, m] += 2.0 * (images * change).sum(axis=1) + trace * (change**2).sum(axis=1)

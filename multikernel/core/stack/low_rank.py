@@ -121,6 +121,16 @@ class Kernels:
         """q of any β; cancellation in Q'β is squared away."""
         return self.adjoints(beta, self.projected(beta))[1]
 
+    def certain_forms(self, beta: Array) -> Array:
+        """q of any β by the factors themselves, in extended precision where the machine has it."""
+        q = np.empty(self.n_kernels)
+        for m in self.low:
+            inside = self.factors[int(m)].L.T.astype(np.longdouble) @ beta.astype(np.longdouble)
+            q[m] = self.scales[m] * float(np.vdot(inside, inside))
+        for m in self.dense:
+            q[m] = self.scales[m] * float(np.vdot(self.Ks[m] @ beta, beta))
+        return q
+
     def projected(self, beta: Array) -> list[Array]:
         """T_m'Q'β of each kernel of low rank, (r_m, d)."""
         inside = self.Q.T @ beta

@@ -246,7 +246,7 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
     coefs: dict[int, list[Array]] = {} if by_duals else {int(m): [] for m in kernels.low}
     for task, beta, inner, b in zip(method.tasks, found.betas, found.inner, found.intercepts, strict=True):
         basis = np.ones((1, 1)) if task.d == 1 else class_basis(task.d + 1)
-        own = kernels.forms(beta)
+        own = kernels.certain_forms(beta)
         scores = np.zeros_like(beta)
         for m in dense[omega[dense] > 0.0]:
             scores += omega[m] * kernels.scales[m] * (kernels.Ks[m] @ beta)
@@ -260,7 +260,7 @@ def _handed(method: InteriorPoint, found: Found, *, by_duals: bool) -> Handed:
         risk += value
         own_plane, dual = task.plane(beta, scores)
         plane += own_plane
-        q += own if dual is beta else kernels.forms(dual)
+        q += own if dual is beta else kernels.certain_forms(dual)
         duals.append(task.outputs(beta))
         intercepts.append(basis @ b)
     upper, lower = risk + 0.5 * norm2, plane - 0.5 * weights.support(q)

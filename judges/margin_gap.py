@@ -335,8 +335,10 @@ def factor_of(
 def _images(K: FloatArray, vectors: FloatArray) -> NDArray[Any]:
     """K times every vector (n_vectors, n), summed in extended precision where the machine has it."""
     wide = vectors.T.astype(np.longdouble)
-    blocks = [K[rows : rows + _BLOCK].astype(np.longdouble) @ wide for rows in range(0, len(K), _BLOCK)]
-    return np.concatenate(blocks).T
+    images = np.zeros((len(K), len(vectors)), np.longdouble)
+    for rows in range(0, len(K), _BLOCK):
+        images[rows : rows + _BLOCK] = K[rows : rows + _BLOCK].astype(np.longdouble) @ wide
+    return images.T
 
 
 class Parts(NamedTuple):

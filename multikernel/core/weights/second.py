@@ -41,6 +41,7 @@ _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
 # What the other method reads, in n³, n² and stacks, as times tell; usual fits need less than a third of it.
 _STEPS, _ROWS, _PASSES = 0.1, 35.0, 10.0
+_JOINT = 3.0  # times as much for a joint machine, whose steps are dearer by either method
 MOST_ITERATIONS = 20  # of the outer loop, of which usual fits need 2 to 10
 _LEAST_WORK = 6e6  # numbers, read within a hundredth of a second
 _AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
@@ -75,12 +76,9 @@ def _numbers_per_sample(losses: Sequence[AnyLoss]) -> int:
 def allowed_work(stack: WeightedStack, losses: Sequence[AnyLoss]) -> float:
     """How many numbers may be read before the problem is handed over."""
     n = float(stack.n) * _numbers_per_sample(losses)
-    return (
-        len(losses) * _STEPS * (n**3 if n <= MOST_DENSE else _MOST_RANK * n)
-        + _PASSES * stack.n_stored * float(stack.n) ** 2
-        + _ROWS * n * n
-        + _LEAST_WORK
-    )
+    numbers = len(losses) * _STEPS * (n**3 if n <= MOST_DENSE else _MOST_RANK * n)
+    numbers += _PASSES * stack.n_stored * float(stack.n) ** 2 + _ROWS * n * n + _LEAST_WORK
+    return _JOINT * numbers if isinstance(losses[0], JointHinge) else numbers
 
 
 def beyond_precision(

@@ -60,17 +60,29 @@ def seconds(value: float) -> str:
     return f"{1e3 * value:.3g} ms" if value < 1.0 else f"{value:.3g} s"
 
 
+def bounds_text(limit: float, middle: float, *, at_most: bool) -> str:
+    """The requirement on the worst case and on the median."""
+    sign = "≤" if at_most else "≥"
+    return f"worst {sign} {limit:g}, median {sign} {middle:g}"
+
+
 def worst_ratio(
-    measured: Sequence[tuple[Case, float]], limit: float, *, at_most: bool
+    measured: Sequence[tuple[Case, float]], limit: float, *, at_most: bool, middle_limit: float | None = None
 ) -> tuple[str, bool, Case]:
-    """The text "worst …, median …, within in k of N cases", whether all are within, and the worst case."""
+    """The text "worst …, median …, within in k of N cases", whether all are within, and the worst case.
+
+    With `middle_limit` the median must be within that, too.
+    """
     ordered = sorted(measured, key=lambda pair: pair[1], reverse=at_most)
     case, worst = ordered[0]
     within: Callable[[float], bool] = (lambda v: v <= limit) if at_most else (lambda v: v >= limit)
     count = sum(within(value) for _, value in measured)
     middle = statistics.median(value for _, value in measured)
     text = f"worst {worst:.3g} ({case}), median {middle:.3g}; within in {count} of {len(measured)} cases"
-    return text, count == len(measured), case
+    reached = count == len(measured)
+    if middle_limit is not None:
+        reached &= middle <= middle_limit if at_most else middle >= middle_limit
+    return text, reached, case
 
 
 def not_measured(what: str, required: str) -> Figure:

@@ -8,7 +8,7 @@ from benchmarks.plan import Plan
 from benchmarks.sections.grid import grid_records, take_grid
 from benchmarks.store import Store
 
-MOST_PASSES = 15.0
+MOST_PASSES = 10.0
 
 WHAT = "gap 1e-6 in passes over the stack, n ≥ 1000, m = 100"
 

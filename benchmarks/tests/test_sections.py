@@ -10,8 +10,9 @@ import pytest
 from benchmarks.children.from_features import first_fits
 from benchmarks.children.mixtures import fit
 from benchmarks.datasets.features import feature_table
+from benchmarks.figures import bounds_text, worst_ratio
 from benchmarks.measuring import one_cholesky
-from benchmarks.plan import QUICK
+from benchmarks.plan import QUICK, Case
 from benchmarks.sections import discriminant, free_sign, from_features, localized, multiclass, nonstationary
 from benchmarks.sections.kernel_matrix import equality_figure, speed_figure
 from benchmarks.solvers.features import STAGES, StageClock, fit_features, stage_times
@@ -489,3 +490,14 @@ def test_one_cholesky_leaves_its_matrix_and_refuses_an_indefinite_one():
     np.testing.assert_array_equal(matrix, [[2.0, 1.0], [1.0, 2.0]])
     with pytest.raises(ValueError, match="positive definite"):
         one_cholesky(matrix - 2.0 * np.eye(2))
+
+
+def test_a_median_is_required_beside_the_worst_case():
+    cases = [Case("mc", n, 5, 1.0) for n in (500, 1000, 2000)]
+    measured = list(zip(cases, (2.0, 3.2, 4.0), strict=True))
+    assert worst_ratio(measured, 5.0, at_most=True)[1]
+    text, reached, worst = worst_ratio(measured, 5.0, at_most=True, middle_limit=3.0)
+    assert not reached and worst == cases[2] and "median 3.2" in text
+    assert worst_ratio(measured, 2.0, at_most=False, middle_limit=3.0)[1]
+    assert not worst_ratio(measured, 2.0, at_most=False, middle_limit=3.5)[1]
+    assert bounds_text(5.0, 3.0, at_most=True) == "worst ≤ 5, median ≤ 3"

@@ -103,10 +103,13 @@ def test_fits_are_judged(loss, precomputed):
 
 
 @pytest.mark.filterwarnings("ignore:the kernels are of different scale")
-@pytest.mark.parametrize("number", [254, 938, 1419])
-def test_raw_cubic_kernels_that_rounding_had_stalled_are_certified(number):
-    found = measure(make_problem(1, number))
+@pytest.mark.parametrize(
+    ("seed", "number"), [(1, 254), (1, 615), (1, 938), (1, 950), (1, 1419), (3, 951), (3, 997)]
+)
+def test_raw_kernels_on_which_rounding_had_stalled_or_misled_are_certified(seed, number):
+    found = measure(make_problem(seed, number))
     assert found["outcome"] == "optimal" and found["certified"]
+    assert found["gap"] == pytest.approx(found["judged"], rel=1e-2, abs=1e-5)
 
 
 def test_a_model_that_is_not_optimal_is_not_certified(monkeypatch):

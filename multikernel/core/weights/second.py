@@ -2,7 +2,7 @@
 
 Two reasons, both measured and neither a time:
 
-- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-3 for a kernel of low
+- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-4 for a kernel of low
   numerical rank, no dual variables hold the function in double precision. The interior-point method is called
   at once, and these kernels predict by their factors: by explicit features where the kernel has some, which
   are far more precise than its values, else by its values at the pivots.
@@ -33,7 +33,7 @@ AnyLoss = Loss | JointHinge | SmoothLoss
 # The explicit features (n, r) of a kernel by its number; None where it has none.
 Exact = Callable[[int], Array | None]
 
-_LOST = 1e-3  # share of the function that rounding of dual variables may take
+_LOST = 1e-4  # share of the function that rounding of dual variables may take
 MOST_DENSE = 4000  # coordinates of a dense factorization
 _MOST_RANK = 1000  # of kernels beside which there is no dense factorization
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
@@ -186,6 +186,8 @@ def solve(
     # bounds by factors differ between two ways to compute them: they have to be clear
     enough = tol if by_duals else _CLEAR * tol
     for handed in _forms(method, found, by_duals):
+        if handed.gap < -_CLEAR * tol:  # bounds that cross: rounding took more than is allowed
+            handed = handed._replace(gap=np.inf)
         if best is None or handed.gap < best.gap:
             best = handed
         if handed.gap <= enough:

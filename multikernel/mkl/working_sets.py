@@ -224,16 +224,18 @@ def fit_working_sets(
     check_norm(model.norm)
     model._check_storage()
     model._fit_seed = model._draw_seed()
+    if n > LARGEST_TABLE:
+        _say_too_many(model)
+        return False
     try:
-        if n > LARGEST_TABLE:
-            raise TooManyRowsError
         sets = WorkingSets(model, samples.take(X), n, len(groups))
+    except ValueError:  # of a kernel that is constant on the reference rows, say: factors find others
+        return False
+    try:
         _describe(model, sets.bank)
         held = _hold_all(sets, groups, n_jobs)
     except TooManyRowsError:
         _say_too_many(model)
-        return False
-    except ValueError:  # of a kernel that is constant on the reference rows, say: factors find others
         return False
     _store(model, sets, samples, groups, held)
     return True

@@ -11,7 +11,7 @@ a (1/n₊ on the positive class, −1/n₋ on the negative) takes the place of H
 
 import numpy as np
 
-from .._numba import compiled, read_only
+from .._numba import HUGE, compiled, larger, read_only, smaller
 from .._typing import Array
 
 _NULL = 1e-10  # relative size of an eigenvalue of H'H that counts as zero
@@ -80,7 +80,7 @@ class CenteredStack:
     def __init__(self, Ks: Array) -> None:
         self.Ks = read_only(Ks)
         self.m, self.n = Ks.shape[0], Ks.shape[1]
-        self.row_means = _row_means(self.Ks)
+        self.row_means, self._floors = _rows_of(self.Ks)
         self._diagonals = np.einsum("mii->mi", Ks)
         diagonals = self._diagonals.sum(axis=1)
         self.traces = diagonals - self.row_means.sum(axis=1)
@@ -104,18 +104,20 @@ class CenteredStack:
         """Of the kernels in Σ_i shares_i A_i before they are centred: what its rounding is relative to."""
         return float(((shares * self._scales) @ self._diagonals).max())
 
-    def apply(self, shares: Array, B: Array) -> Array:
-        """Σ_i shares_i A_iB; the columns of B have sum zero."""
-        weights = shares * self._scales
-        total = np.zeros_like(B)
-        for i in np.flatnonzero(weights):
-            total += weights[i] * (self.Ks[i] @ B)
-        return np.asarray(total - total.mean(axis=0))
+    def floor(self, shares: Array) -> float:
+        """A lower bound of the eigenvalues of Σ_i shares_i A_i on vectors of sum zero, by Gershgorin's discs.
 
-    def form(self, V: Array, i: int) -> Array:
-        """V'A_iV of one kernel; the columns of V have sum zero."""
-        form = (V.T @ self.Ks[i]) @ V
-        return np.asarray(0.5 * self._scales[i] * (form + form.T))
+        It is near them where a kernel with weight is nearly the identity, and zero where none is.
+        """
+        return float((shares * self._scales) @ self._floors)
+
+    def products(self, rows: Array, kernels: Array, out: Array) -> None:
+        """``out[k]`` = V'A_i of the kernels i, where i ≥ 0; the rows of V' (d, n) have sum zero."""
+        for place, i in enumerate(kernels):
+            if i >= 0:
+                np.matmul(rows, self.Ks[i], out=out[place])
+        out -= out.mean(axis=2, keepdims=True)
+        out *= self._scales[kernels][:, None, None]
 
     def times(self, B: Array) -> Array:
         """A_i B for every kernel, (m, n, q); the columns of B (n, q) have sum zero."""
@@ -127,17 +129,24 @@ class CenteredStack:
 
 
 @compiled
-def _row_means(Ks: Array) -> Array:
+def _rows_of(Ks: Array) -> tuple[Array, Array]:
+    """Row means, and by how much each diagonal exceeds the rest of its row at least, or zero."""
     m, n = Ks.shape[0], Ks.shape[1]
     means = np.empty((m, n))
+    floors = np.empty(m)
     for i in range(m):
+        least = HUGE
         for r in range(n):
             row = Ks[i, r]
             total = 0.0
+            size = 0.0
             for c in range(n):
                 total += row[c]
+                size += abs(row[c])
             means[i, r] = total / n
-    return means
+            least = smaller(least, 2.0 * row[r] - size)
+        floors[i] = larger(least, 0.0)
+    return means, floors
 
 
 @compiled

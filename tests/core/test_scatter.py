@@ -71,8 +71,21 @@ def test_the_stack_is_centred_without_being_copied(m, n, seed):
     B = rng.normal(size=(n, 2))
     B -= B.mean(axis=0)
     np.testing.assert_allclose(stack.times(B), A @ B, atol=1e-9)
-    np.testing.assert_allclose(stack.apply(shares, B), np.tensordot(shares, A, 1) @ B, atol=1e-9)
-    np.testing.assert_allclose(stack.form(B, m - 1), B.T @ A[-1] @ B, atol=1e-9)
+    products = np.full((2, 2, n), 7.0)
+    stack.products(B.T, np.array([m - 1, 0]), products)
+    np.testing.assert_allclose(products, B.T @ A[[-1, 0]], atol=1e-9)
+    assert stack.floor(shares) <= np.sum(B * (np.tensordot(shares, A, 1) @ B)) / np.sum(B * B) + 1e-12
     with_constant = CenteredStack(np.concatenate([Ks * 1e-200, np.full((1, n, n), 3.0)]))
     assert with_constant.usable.tolist() == [True] * m + [False]  # a small kernel is not a constant one
     assert not with_constant.times(B)[-1].any()
+
+
+def test_eigenvalues_of_kernels_near_the_identity_are_bounded_from_below():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(9, 9)) * 0.02
+    K = np.eye(9) + noise + noise.T
+    stack = CenteredStack(np.array([K, np.ones((9, 9)) + np.eye(9)]))
+    P = centering(9)
+    least = np.linalg.eigvalsh(P @ K @ P)[1] / stack.traces[0]  # the first is that of the vector of ones
+    assert 0.5 * least < stack.floor(np.array([1.0, 0.0])) <= least
+    assert stack.floor(np.array([0.0, 1.0])) == 0.0

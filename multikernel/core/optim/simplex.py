@@ -371,7 +371,7 @@ class _Search(Generic[E]):
             return False
         length = 1.0
         for _ in range(_SHORTENINGS):
-            point = np.maximum(self.point + length * direction, 0.0)
+            point = np.maximum(target if length == 1.0 else self.point + length * direction, 0.0)
             there = self.evaluate(point)
             self.n_evaluations += 1
             if there is not None and self._is_better(there, length * slope):

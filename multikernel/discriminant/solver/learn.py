@@ -2,13 +2,13 @@
 
 What an iteration costs is one Cholesky factorisation and reading the kernels. So the first shares are learned
 on half of the points, where it costs an eighth and a quarter of that, and each step goes to the minimiser of
-a model on a subspace (`subspace`), of which two or three are enough.
+a model on a subspace (`subspace`), which is enlarged as long as that is cheaper than the next factorisation.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
 
 from ..._numba import read_only
 from ..._typing import Array
@@ -25,16 +25,17 @@ from .problem import (
     discriminant_result,
     relative_gap,
 )
-from .subspace import Subspace, chosen_members, is_cheap
+from .subspace import Subspace, chosen_members, is_cheap, steepest
 
 __all__ = ["DiscriminantProblem", "DiscriminantResult", "learn_discriminant"]
 
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
 _COARSE_CLASS = 5  # points that each class has to keep there
-_COARSE_GAP = 0.1  # from there the model leads to a start that is near enough
+_COARSE_GAPS = (0.5, 0.1)  # from there the model leads to a start that is near enough; where it is costly
 _NEGATIVE = 1e-9  # relative
 _SURE = 0.8  # of tol: what a certificate without a factorisation has to reach
-_REFINEMENTS = 2  # of its B, so that its gap is that of M(η)⁻¹H to within some parts in a hundred
+_WORTH = 60  # a factorisation and the model there cost as much as n / 60 enlargements ...
+_MOST_WORTH = 10  # ... and not more, where reading the kernels is most of both
 
 
 def learn_discriminant(problem: DiscriminantProblem, *, options: Options | None = None) -> DiscriminantResult:
@@ -117,59 +118,100 @@ def evaluate_separation(members: Members, H: Array, shares: Array) -> Separation
 
 
 def _separation(members: Members, H: Array, solved: Solved, value: float) -> Separation:
-    """At a B that is M(η)⁻¹H, or so near to it that ``value`` still bounds F(η)."""
-    B = solved.B
-    q = np.einsum("inq,nq->i", solved.products, B)
+    """At a B that is M(η)⁻¹H."""
+    q = np.einsum("inq,nq->i", solved.products, solved.B)
+    return _bounded(members, H, solved.B, q, solved, value)
+
+
+def _bounded(members: Members, H: Array, B: Array, q: Array, solved: Solved, value: float) -> Separation:
+    """With the lower bound of any B of sum zero, where ``value`` is not below F(η)."""
     size = float((B * B).sum())
-    bound = float((B * H).sum()) ** 2 / ((0.0 if members.learned else members.ridge * size) + float(q.max()))
+    bound = members.lower_bound(float((B * H).sum()), size, q)
     value *= 1.0 + JITTER if members.learned else 1.0
     return Separation(value, bound, -q, size, solved)
 
 
 class Objective:
-    """F, its model on a subspace, and a certificate that needs no factorisation near a point that has one."""
+    """F, its model on a subspace, and a certificate of the model's minimiser that needs no factorisation."""
 
     def __init__(self, members: Members, H: Array, tol: float) -> None:
         self.members, self.H, self.tol = members, H, tol
+        self.worth = min(_MOST_WORTH, members.n / _WORTH)
         self.n_factorisations = 0
-        self._near: tuple[Array, Solved, Subspace] | None = None
+        self._certified: tuple[Array, Separation] | None = None
 
     def at(self, shares: Array) -> Separation | None:
         """F(η); an upper bound of it where that is enough for the gap that is asked for."""
-        certified = self._certified(shares)
-        if certified is not None and certified.gap <= _SURE * self.tol:
-            return certified
+        if self._certified is not None and np.array_equal(shares, self._certified[0]):
+            return self._certified[1]
         self.n_factorisations += 1
         return evaluate_separation(self.members, self.H, shares)
 
-    def minimiser_of_model(self, shares: Array, here: Separation) -> Array | None:
-        """Where F is least on the span of B and its derivatives; None where the span is costly."""
-        self._near = None
+    def model(self, shares: Array, here: Separation) -> Subspace | None:
+        """F on the span of B and its derivatives; None where that is costly."""
         chosen = chosen_members(self.members, shares, -here.gradient)
         if not is_cheap(self.members.n, chosen.size, self.H.shape[1]):
             return None
-        subspace = Subspace(self.members, self.H, chosen, here.solved)
-        if here.gap**3 <= 10.0 * self.tol:  # the next one is about that
-            self._near = shares, here.solved, subspace
+        return Subspace(self.members, self.H, chosen, shares, here.solved)
+
+    def minimiser_of_model(self, shares: Array, here: Separation) -> Array | None:
+        """Where the model is least, enlarged while that promises a certificate; None where there is none."""
+        self._certified = None
+        subspace = self.model(shares, here)
+        if subspace is None:
+            return None
+        before, left = None, 0.5 * np.sqrt(here.gap)  # how much a column leaves of what was missing: a guess
+        for _ in range(math.ceil(self.worth)):
+            shares = subspace.minimiser(shares)
+            lacking = subspace.lacking(shares)
+            if lacking is None:
+                return shares
+            if before is not None:
+                left = np.sqrt(lacking.missing / before)
+            elif not self._is_promising(2.0 * np.sqrt(here.gap * lacking.missing / lacking.value), left):
+                return shares
+            before = lacking.missing
+            subspace.enlarge(lacking)
+            gap = subspace.gap(shares)
+            if gap <= _SURE * self.tol:
+                before = None
+                if not self._certify_or_admit(subspace, shares):
+                    return shares
+            elif not self._is_promising(gap, left):
+                break
         return subspace.minimiser(shares)
 
-    def _certified(self, shares: Array) -> Separation | None:
-        """Bounds of F(η) from B in the span and the factor nearby; None where there is none."""
-        if self._near is None:
-            return None
-        before, solved, subspace = self._near
-        active = before > 0.0
-        least = min(1.0, float((shares[active] / before[active]).min()))
-        B = subspace.best_in_span(shares) if least > 0.0 else None
-        if B is None:
-            return None
-        for _ in range(_REFINEMENTS):
-            B += solved.inverse(self.H - self.members.apply(shares, B))
-        products = self.members.times(B)
-        residual = self.H - self.members.ridge * B - np.tensordot(shares, products, 1)
-        missing = dtrtrs(solved.L, residual, lower=1)[0]
-        value = float((B * (self.H + residual)).sum() + (missing * missing).sum() / least)
-        return _separation(self.members, self.H, Solved(solved.L, missing, B, products), value)
+    def _is_promising(self, gap: float, left: float) -> bool:
+        """Whether enlargements of the model are likely to cost less than the next factorisation."""
+        return bool(gap * left**self.worth <= self.tol)
+
+    def _certify_or_admit(self, subspace: Subspace, shares: Array) -> bool:
+        """Keep the bounds of the best B, or take the members into the model for which they fail.
+
+        False where nothing was admitted.
+        """
+        members = self.members
+        lacking = subspace.lacking(shares)
+        if lacking is None:
+            return False
+        others = np.flatnonzero(members.usable)
+        others = others[~np.isin(others, subspace.chosen)]
+        products = members.products(lacking.B.T, others)
+        q = np.zeros(shares.size)
+        q[subspace.chosen] = lacking.q
+        level = float(q.max())
+        q[others] = np.einsum("iqn,nq->i", products, lacking.B)
+        certificate = _bounded(members, self.H, lacking.B, q, subspace.solved, lacking.value + lacking.excess)
+        entering = steepest(q[others], level)
+        n_chosen = subspace.chosen.size + entering.size
+        if certificate.gap <= _SURE * self.tol:
+            self._certified = shares, certificate
+            return False
+        if entering.size == 0 or not is_cheap(members.n, n_chosen, self.H.shape[1]):
+            return False
+        subspace.admit(others[entering])
+        subspace.extend(subspace.solved.inverse(products[entering].reshape(-1, members.n).T))
+        return True
 
 
 def _start(problem: DiscriminantProblem, members: Members, options: Options) -> Array:
@@ -182,12 +224,21 @@ def _start(problem: DiscriminantProblem, members: Members, options: Options) -> 
         return members.start()
     Ks = np.empty((members.stack.m, half.size, half.size))
     gather_stack(read_only(problem.Ks), half, Ks)
-    part = Objective(Members(Ks, problem.reg), np.asfortranarray(separation_columns(codes)), _COARSE_GAP)
-    rough = replace(options, tol=max(_COARSE_GAP, options.tol), callback=None)
+    part_members, H = Members(Ks, problem.reg), np.asfortranarray(separation_columns(codes))
+    is_costly = not is_cheap(half.size, int(np.count_nonzero(part_members.usable)), H.shape[1])
+    rough = replace(options, tol=max(_COARSE_GAPS[is_costly], options.tol), callback=None)
+    part = Objective(part_members, H, rough.tol)
     try:
         found = _search(part, part.members.start(), rough)
     except SingularScatterError:
         return members.start()
-    learned = part.minimiser_of_model(found.point, found.evaluation)
-    shares = (found.point if learned is None else learned) * members.usable
+    shares = found.point
+    model = part.model(shares, found.evaluation)
+    if model is not None:
+        shares = model.minimiser(shares)
+        lacking = model.lacking(shares)
+        if lacking is not None:
+            model.enlarge(lacking)
+            shares = model.minimiser(shares)
+    shares = shares * members.usable
     return np.asarray(shares / shares.sum()) if shares.any() else members.start()

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..._typing import Array
 from ..._validation import check_number
@@ -115,17 +115,22 @@ class Members:
         products = self.stack.times(B)
         return np.concatenate([B[None] / self.n, products]) if self.learned else products
 
-    def apply(self, shares: Array, B: Array) -> Array:
-        """M(η)B; the columns of B have sum zero."""
-        identity = float(shares[0]) / self.n if self.learned else 0.0
-        return (self.ridge + identity) * B + self.stack.apply(shares[int(self.learned) :], B)
+    def products(self, rows: Array, chosen: Array) -> Array:
+        """V'A_i of the chosen members (n_chosen, d, n); the rows of V' (d, n) have sum zero."""
+        products = np.empty((chosen.size, *rows.shape))
+        self.stack.products(rows, chosen - int(self.learned), products)
+        if self.learned:
+            products[chosen == 0] = rows / self.n
+        return products
 
-    def forms(self, V: Array, chosen: Array) -> Array:
-        """V'A_iV of the chosen members (n_chosen, d, d); the columns of V are orthonormal and of sum zero."""
-        forms = np.empty((chosen.size, V.shape[1], V.shape[1]))
-        for place, i in enumerate(chosen - int(self.learned)):
-            forms[place] = np.eye(V.shape[1]) / self.n if i < 0 else self.stack.form(V, i)
-        return forms
+    def lower_bound(self, linear: float, size: float, q: Array) -> float:
+        """(tr B'H)² / (λ‖B‖² + max_i q_i), with λ where it is given."""
+        return linear**2 / ((0.0 if self.learned else self.ridge * size) + float(q.max()))
+
+    def floor(self, shares: Array) -> float:
+        """A positive lower bound of the eigenvalues of M(η) on vectors of sum zero."""
+        identity = float(shares[0]) / self.n if self.learned else 0.0
+        return self.ridge + identity + self.stack.floor(shares[int(self.learned) :])
 
     def solve(self, H: Array, shares: Array) -> "Solved | None":
         """M(η)⁻¹H and what comes with it; None where `factor` is."""
@@ -133,13 +138,19 @@ class Members:
         if L is None:
             return None
         Y = dtrtrs(L, H, lower=1)[0]
-        B = dtrtrs(L, Y, lower=1, trans=1)[0]
-        B -= B.mean(axis=0)
+        B = solve_back(L, Y)
         return Solved(L, Y, B, self.times(B))
 
     def start(self) -> Array:
         """Equal shares of the usable members."""
         return self.usable / np.count_nonzero(self.usable)
+
+
+def solve_back(L: Array, half_solved: Array) -> Array:
+    """L'⁻¹ times columns, of sum zero but for rounding: exactly so."""
+    solved = dtrtrs(L, half_solved, lower=1, trans=1)[0]
+    solved -= solved.mean(axis=0)
+    return np.asarray(solved)
 
 
 @dataclass(frozen=True)
@@ -162,9 +173,11 @@ class Solved:
 
     def inverse(self, columns: Array) -> Array:
         """M⁻¹ times columns of sum zero, centred as they are but for rounding."""
-        solved = dpotrs(self.L, columns, lower=1)[0]
-        solved -= solved.mean(axis=0)
-        return np.asarray(solved)
+        return self.back(dtrtrs(self.L, columns, lower=1)[0])
+
+    def back(self, half_solved: Array) -> Array:
+        """M⁻¹ times columns of sum zero, from L⁻¹ times them."""
+        return solve_back(self.L, half_solved)
 
     def _beside(self, chosen: Array | slice) -> Array:
         """A_iB of the chosen members side by side."""

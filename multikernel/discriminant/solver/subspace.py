@@ -4,36 +4,110 @@ F(η) is the maximum over B of 2 tr B'H − tr B'M(η)B. Over the B in the span 
 
     F_V(η) = tr H'V (λI + Σ_i η_i V'A_iV)⁻¹ V'H ≤ F(η).
 
-The span of B = M⁻¹H and of its derivatives −M⁻¹A_iB at a point holds B(η) near it to first order, and F_V
+The span of B = M⁻¹H and of its derivatives −M⁻¹A_iB at a point η₀ holds B(η) near it to first order, and F_V
 errs by the square of what it does not hold: F_V is right to third order where Newton's model is right to
 second, and rational in η as F is. Its minimiser over the simplex costs nothing that grows with n.
 
-An η near the point needs no factorisation of its own to be certified. Since every A_i is positive
-semidefinite, M(η) ⪰ c M(η₀) with c = min(1, min_i η_i / η₀_i), and for any B with residual r = H − M(η)B
+What the span lacks at an η is M(η)⁻¹r, r the residual H − M(η)B of the best B in it. M(η₀)⁻¹r, for which
+there is a factor already, is nearly that: one more column makes the model right to two more orders, and it
+costs one product with each member, no factorisation.
 
-    F(η) = 2 tr B'H − tr B'M(η)B + tr r'M(η)⁻¹r ≤ tr B'H + tr B'r + ‖L₀⁻¹r‖² / c,    L₀L₀' = M(η₀).
+The last point is certified without a factorisation of its own. From below by the best B of the enlarged span;
+from above by what that B lacks,
+
+    F(η) − F_V(η) = tr r'M(η)⁻¹r ≤ ‖L₀⁻¹r‖² / c   and   ≤ ‖r‖² / γ,     L₀L₀' = M(η₀),
+
+with c = min(1, min_i η_i / η₀_i), since every A_i is positive semidefinite, and γ a lower bound of the
+eigenvalues of M(η) (`Members.floor`). The shares are judged on a larger span than the one they are the
+minimiser on: there their lower bound would be F_V itself, which says little about the shares.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.linalg.lapack import dgeqrf, dorgqr, dpotrf, dpotrs
+from scipy.linalg.lapack import dgeqrf, dorgqr, dpotrf, dpotrs, dtrtrs
 
 from ..._numba import compiled
 from ..._typing import Array
-from .problem import Members, Solved
+from .problem import Members, Solved, relative_gap
 
 _COLUMNS = 250  # kernels times columns that a basis may cost where n is small
 _SHARE = 0.25  # of n, where it is large: then a basis costs about one factorisation
 _ENTERING = 2  # kernels without weight that a model takes in
 
 
-class Subspace:
-    """F over the shares of some members, on the span of B and its derivatives at a point."""
+@dataclass(frozen=True)
+class Lacking:
+    """The best B in the span at shares, and what the span lacks there."""
 
-    def __init__(self, members: Members, H: Array, chosen: Array, solved: Solved) -> None:
-        self.members, self.chosen = members, chosen
-        self.basis = _orthonormal(solved.B, solved.derivatives(chosen))
-        self.forms = members.forms(self.basis, chosen)
-        self.sides = self.basis.T @ H
+    shares: Array
+    B: Array
+    q: Array  # tr B'A_iB of the members of the model
+    value: float  # F_V(η)
+    half_solved: Array  # L₀⁻¹r
+    missing: float  # ‖L₀⁻¹r‖², about F(η) − F_V(η)
+    excess: float  # not below F(η) − F_V(η)
+
+
+class Subspace:
+    """F over the shares of some members, on the span of B and its derivatives at a point, and of more.
+
+    Attributes
+    ----------
+    chosen : array of int, the members
+    rows : array (d, n), V'
+    products : array (n_chosen, d, n), V'A_i
+    forms : array (n_chosen, d, d), V'A_iV
+    sides : array (d, q), V'H
+    """
+
+    def __init__(self, members: Members, H: Array, chosen: Array, origin: Array, solved: Solved) -> None:
+        self.members, self.H, self.chosen = members, H, chosen
+        self.origin, self.solved = origin, solved
+        columns = np.concatenate([solved.B, solved.derivatives(chosen)], axis=1)
+        self.rows = _orthonormal(columns)[:, : members.n - 1].T
+        self.products = self.members.products(self.rows, chosen)
+        self.forms = self._forms_of(self.products)
+        self.sides = np.ascontiguousarray(self.rows @ H)
+
+    def _forms_of(self, products: Array) -> Array:
+        forms = products @ self.rows.T
+        return np.ascontiguousarray(0.5 * (forms + forms.transpose(0, 2, 1)))
+
+    def extend(self, columns: Array) -> None:
+        """Add columns to the span, as many as the space has room for."""
+        d, room = len(self.rows), self.members.n - 1 - len(self.rows)
+        for _ in range(2):  # the second time for what rounding leaves of the first
+            columns = _orthonormal(columns - self.rows.T @ (self.rows @ columns))[:, :room]
+        new = columns.T
+        self.rows = np.concatenate([self.rows, new])
+        products = self.members.products(new, self.chosen)
+        self.products = np.concatenate([self.products, products], axis=1)
+        across = products @ self.rows.T
+        forms = np.empty((self.chosen.size, len(self.rows), len(self.rows)))
+        forms[:, :d, :d] = self.forms
+        forms[:, d:] = across
+        forms[:, :d, d:] = across[:, :, :d].transpose(0, 2, 1)
+        self.forms, self.sides = forms, np.concatenate([self.sides, new @ self.H])
+
+    def admit(self, entering: Array) -> None:
+        """Take more members into the model."""
+        products = self.members.products(self.rows, entering)
+        self.chosen = np.concatenate([self.chosen, entering])
+        self.products = np.concatenate([self.products, products])
+        self.forms = np.concatenate([self.forms, self._forms_of(products)])
+
+    def _keep(self, is_kept: Array) -> None:
+        """Leave the other members out of the model."""
+        kept = is_kept[self.chosen]
+        if not kept.all():
+            self.chosen, self.products = self.chosen[kept], self.products[kept]
+            self.forms = self.forms[kept]
+
+    def enlarge(self, lacking: Lacking) -> None:
+        """Add M(η₀)⁻¹r, most of what the span lacks; members without a share leave the model."""
+        self._keep(lacking.shares > 0.0)
+        self.extend(self.solved.back(lacking.half_solved))
 
     def minimiser(self, shares: Array) -> Array:
         """The shares where F_V is least; those of other members are zero."""
@@ -42,37 +116,68 @@ class Subspace:
         found[self.chosen] = minimise_reduced(self.forms, self.sides, self.members.ridge, x / x.sum())
         return found
 
-    def best_in_span(self, shares: Array) -> Array | None:
-        """The B in the span where 2 tr B'H − tr B'M(η)B is largest; None where it cannot be computed."""
-        M = np.tensordot(shares[self.chosen], self.forms, 1)
+    def coordinates(self, shares: Array) -> Array | None:
+        """y (d, q) of the best B = Vy at shares of the members; None where it cannot be computed."""
+        x = shares[self.chosen]
+        M = (x @ self.forms.reshape(x.size, -1)).reshape(len(self.rows), -1)
         M.flat[:: len(M) + 1] += self.members.ridge
         R, failed = dpotrf(M, lower=0, clean=0)
-        if failed:
+        return None if failed else dpotrs(R, self.sides, lower=0)[0]
+
+    def forms_at(self, y: Array) -> Array:
+        """q_i = tr B'A_iB of the members, B = Vy."""
+        return np.asarray(((self.forms @ y) * y).sum(axis=(1, 2)))
+
+    def gap(self, shares: Array) -> float:
+        """The relative gap of shares on the span, if only the members of the model count."""
+        y = self.coordinates(shares)
+        if y is None:
+            return np.inf
+        value = float((self.sides * y).sum())
+        bound = self.members.lower_bound(value, float((y * y).sum()), self.forms_at(y))
+        return relative_gap(value, bound)
+
+    def lacking(self, shares: Array) -> Lacking | None:
+        """What the span lacks at shares of the members; None where it is everything, or cannot be used."""
+        y = self.coordinates(shares)
+        if y is None or len(self.rows) >= self.members.n - 1:
             return None
-        B = self.basis @ dpotrs(R, self.sides, lower=0)[0]
-        return np.asarray(B - B.mean(axis=0))
+        x, ridge, shape = shares[self.chosen], self.members.ridge, self.rows.shape
+        B = self.rows.T @ y
+        residual = self.H - ridge * B - (x @ self.products.reshape(x.size, -1)).reshape(shape).T @ y
+        half_solved = dtrtrs(self.solved.L, residual, lower=1)[0]
+        missing = float((half_solved * half_solved).sum())
+        before = self.origin > 0.0
+        least = min(1.0, float((shares[before] / self.origin[before]).min()))
+        excess = float((residual * residual).sum()) / self.members.floor(shares)
+        excess = min(excess, missing / least) if least > 0.0 else excess
+        value = float((B * (self.H + residual)).sum())
+        return Lacking(shares, B, self.forms_at(y), value, half_solved, missing, excess)
 
 
-def _orthonormal(B: Array, derivatives: Array) -> Array:
-    """A basis of all columns (n, d), in Fortran's order.
+def _orthonormal(columns: Array) -> Array:
+    """A basis of the columns (n, d), in Fortran's order.
 
     A column of ones comes first and is left out: where columns are alike, rounding chooses what they add, but
     of sum zero.
     """
-    columns = np.empty((len(B), 1 + B.shape[1] + derivatives.shape[1]), order="F")
-    columns[:, 0] = 1.0
-    columns[:, 1 : 1 + B.shape[1]] = B
-    columns[:, 1 + B.shape[1] :] = derivatives
-    reflectors, tau, _, _ = dgeqrf(columns, overwrite_a=1)
-    return np.asarray(dorgqr(reflectors[:, : len(B)], tau, overwrite_a=1)[0][:, 1:])
+    beside = np.empty((len(columns), 1 + columns.shape[1]), order="F")
+    beside[:, 0] = 1.0
+    beside[:, 1:] = columns
+    reflectors, tau, _, _ = dgeqrf(beside, overwrite_a=1)
+    return np.asarray(dorgqr(reflectors[:, : len(columns)], tau, overwrite_a=1)[0][:, 1:])
 
 
 def chosen_members(members: Members, shares: Array, q: Array) -> Array:
     """Those with weight, and the steepest of the others."""
     rest = np.where((shares > 0.0) | ~members.usable, -np.inf, q)
-    entering = np.argsort(-rest, kind="stable")[:_ENTERING]
-    entering = entering[rest[entering] > float(shares @ q)]
-    return np.sort(np.concatenate([np.flatnonzero(shares), entering]))
+    return np.sort(np.concatenate([np.flatnonzero(shares), steepest(rest, float(shares @ q))]))
+
+
+def steepest(q: Array, level: float) -> Array:
+    """The places of the few largest entries above the level."""
+    places = np.argsort(-q, kind="stable")[:_ENTERING]
+    return np.asarray(places[q[places] > level])
 
 
 def is_cheap(n: int, n_chosen: int, n_columns: int) -> bool:

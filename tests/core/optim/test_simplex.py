@@ -223,3 +223,28 @@ def test_how_it_can_end():
     with pytest.raises(ValueError, match="finite at the start"):
         minimise_over_simplex(lambda x: None, start, OPTIONS)
     np.testing.assert_array_equal(start, 1 / 6)
+
+
+def test_the_minimiser_of_the_callers_model_is_tried_as_it_is():
+    """Bit by bit: what the caller knows of it holds for the point that is tried."""
+    goal, tried = np.array([1e-12, 0.7, 0.3 - 1e-12]), []
+
+    @dataclass
+    class Distance:
+        point: np.ndarray
+
+        hessian = 2.0 * np.eye(3)
+
+        @property
+        def value(self):
+            return 1.0 + float(np.sum((self.point - goal) ** 2))
+
+        gap = property(lambda self: self.value - 1.0)
+        gradient = property(lambda self: 2.0 * (self.point - goal))
+
+    def evaluate(point):
+        tried.append(point.copy())
+        return Distance(point)
+
+    minimise_over_simplex(evaluate, np.full(3, 1.0 / 3.0), Options(tol=1e-12), lambda *_: goal)
+    assert tried[1].tolist() == goal.tolist()

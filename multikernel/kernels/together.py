@@ -273,8 +273,11 @@ class OnDemand:
 
     def some_rows(self, positions: np.ndarray) -> np.ndarray:
         """Some rows of each kernel, (n_kernels, n_positions, n)."""
-        pairs = zip(self._kernels, self._rows, strict=True)
-        return np.stack([joined.some_rows(rows, positions) for joined, rows in pairs])
+        return np.stack([self.rows_of(m, positions) for m in range(len(self))])
+
+    def rows_of(self, number: int, positions: np.ndarray) -> np.ndarray:
+        """Some rows of one kernel, (n_positions, n), which is not written for them."""
+        return self._kernels[number].some_rows(self._rows[number], positions)
 
     def of_samples(self, positions: np.ndarray) -> np.ndarray:
         """The stack of some of the samples, a new array."""

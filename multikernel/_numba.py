@@ -99,8 +99,8 @@ def _select(comparison: str) -> Callable[..., Any]:
     return typed
 
 
-larger = intrinsic(_select(">"))
-smaller = intrinsic(_select("<"))
+larger: Any = intrinsic(_select(">"))
+smaller: Any = intrinsic(_select("<"))
 
 DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of this process
 

@@ -63,24 +63,31 @@ def is_near_identity(K: Array) -> bool:
     columns = _evenly(len(K), _MORE) if is_on_disk(K) else np.arange(len(K))
     roots = np.sqrt(np.maximum(np.diagonal(K)[columns].astype(float), 0.0))
     columns, roots = columns[roots > 0.0], roots[roots > 0.0]  # samples may lack the view
-    whole = columns.size == len(K) and K.flags.c_contiguous
-    return _are_lonely(1.0 / roots, lambda some: K[some] if whole else K[np.ix_(columns[some], columns)])
+    whole = read_only(K) if columns.size == len(K) and K.flags.c_contiguous else None
+
+    def rows_of(some: Array) -> tuple[Array, Array]:
+        if whole is not None:
+            return whole, some
+        return np.ascontiguousarray(K[np.ix_(columns[some], columns)]), np.arange(some.size)
+
+    return _are_lonely(1.0 / roots, rows_of, _AT_ONCE)
 
 
-def _are_lonely(inverse: Array, rows_of: Callable[[Array], Array]) -> bool:
-    """Whether half of the samples are like no other, from some of the rows, which are asked for by number.
+def _are_lonely(inverse: Array, rows_of: Callable[[Array], tuple[Array, Array]], at_once: int) -> bool:
+    """Whether half of the samples are like no other, from some of the rows.
 
-    ``inverse`` has 1 / √k(z, z).
+    ``inverse`` has 1 / √k(z, z); ``rows_of`` gives, for the numbers of samples, a matrix that has their rows,
+    and where.
     """
     if inverse.size < 3:
         return False
     places = _evenly(inverse.size, _MORE)
     nearest = np.empty(places.size)
-    for first in range(0, places.size, _AT_ONCE):
-        some = places[first : first + _AT_ONCE]
+    for first in range(0, places.size, at_once):
+        some = places[first : first + at_once]
         seen = first + some.size
-        block = read_only(np.ascontiguousarray(rows_of(some)))
-        _largest_similarities(block, np.arange(some.size), some, inverse, nearest[first:seen])
+        block, at = rows_of(some)
+        _largest_similarities(read_only(block), at, some, inverse, nearest[first:seen])
         n_lonely = int(np.count_nonzero(nearest[:seen] < LONELY))
         if max(n_lonely, seen - n_lonely) > places.size // 2 + 1:  # the others cannot change the median
             return 2 * n_lonely > seen
@@ -108,8 +115,14 @@ def _is_near_identity_in(Ks: Array | OnDemand, m: int, diagonal: Array) -> bool:
     if not isinstance(Ks, OnDemand):
         return is_near_identity(Ks[m])
     columns = np.flatnonzero(diagonal > 0.0)
-    inverse = 1.0 / np.sqrt(diagonal[columns])
-    return _are_lonely(inverse, lambda some: Ks.rows_of(m, columns[some])[:, columns])
+
+    def rows_of(some: Array) -> tuple[Array, Array]:
+        rows = Ks.rows_of(m, columns[some])
+        return np.ascontiguousarray(rows[:, columns]) if columns.size < Ks.shape[1] else rows, np.arange(
+            len(rows)
+        )
+
+    return _are_lonely(1.0 / np.sqrt(diagonal[columns]), rows_of, _MORE // 2 + 2)  # fewer decide nothing
 
 
 def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:

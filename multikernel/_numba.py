@@ -99,8 +99,8 @@ def _select(comparison: str) -> Callable[..., Any]:
     return typed
 
 
-larger = intrinsic(_select(">"))
-smaller = intrinsic(_select("<"))
+larger: Any = intrinsic(_select(">"))
+smaller: Any = intrinsic(_select("<"))
 
 DGESV = get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")  # of this process
 
@@ -133,6 +133,54 @@ def _typed_solve(context: Any, address: Any, size: Any, matrix: Any, sides: Any,
 
 
 solve_in_place: Any = intrinsic(_typed_solve)
+
+_SIDE = 8  # of the squares that are transposed in registers
+
+
+def _typed_transpose(context: Any, out: Any, row: Any, column: Any, values: Any, i: Any, j: Any) -> Any:
+    """Write the 8 x 8 square of ``values`` (float64) at (i, j) to ``out`` at (row, column), transposed.
+
+    The rows of both arrays are contiguous; neither square may reach beyond its array. A loop over single
+    numbers takes two or three times as long: compilers do not find the shuffles of a transposition.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+
+        def rows_from(number: int, at: int) -> list[Any]:
+            """Pointers to eight numbers in each of eight rows."""
+            kind = signature.args[number]
+            array = context.make_array(kind)(context, builder, arguments[number])
+            pitch = cgutils.unpack_tuple(builder, array.strides)[0]
+            eight = ir.VectorType(context.get_value_type(kind.dtype), _SIDE).as_pointer()
+            first = builder.ptrtoint(builder.gep(array.data, [arguments[at + 1]]), word)
+            lines = [builder.add(arguments[at], ir.Constant(word, k)) for k in range(_SIDE)]
+            return [builder.inttoptr(builder.add(first, builder.mul(k, pitch)), eight) for k in lines]
+
+        def shuffled(a: Any, b: Any, *chosen: int) -> Any:
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), _SIDE), chosen)
+            return builder.shuffle_vector(a, b, mask)
+
+        x = [builder.load(at, align=8) for at in rows_from(3, 4)]
+        for step, low, high in (  # squares of 1, 2 and 4 numbers change places
+            (1, (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)),
+            (2, (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)),
+            (4, (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)),
+        ):
+            for k in range(_SIDE):
+                if not k & step:
+                    pair = x[k], x[k + step]
+                    x[k], x[k + step] = shuffled(*pair, *low), shuffled(*pair, *high)
+        for line, at in zip(x, rows_from(0, 1), strict=True):
+            kind = at.type.pointee
+            same = line.type == kind
+            builder.store(line if same else builder.fptrunc(line, kind), at, align=out.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, types.intp, values, types.intp, types.intp), generate
+
+
+transpose_square: Any = intrinsic(_typed_transpose)
 
 
 # ---------------------------------------------------------------------- the first use of compiled loops

@@ -74,6 +74,25 @@ def test_what_is_not_finite_is_found_wherever_it_is(value, place):
         check_gram(K, "kernel 'b'")
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [751, 752, 753])  # rows are read four at a time, then what is left
+def test_large_grams_are_read_to_the_last_row(n, dtype):
+    sound = _gram(n, dtype=dtype)
+    assert check_gram(sound, "k") == ("", False)
+    for i, j in [(0, 1), (n // 2, 3), (n - 1, n - 2), (n - 2, 0), (n - 1, n - 1)]:
+        bad = sound.copy()
+        bad[i, j] = np.nan
+        with pytest.raises(ValueError, match=rf"holds NaN at \({i}, {j}\)"):
+            check_gram(bad, "k")
+        if i != j:
+            bad[i, j] = bad[j, i] = 1.1 * np.sqrt(sound[i, i] * sound[j, j])
+            assert check_gram(bad, "k").breaks_schwarz
+            bad[i, j] = sound[i, j] + 0.01 * sound.max()
+            bad[j, i] = sound[j, i]
+            with pytest.raises(ValueError, match="kernels must be symmetric"):
+                check_gram(bad, "k")
+
+
 def test_degenerate_grams_are_reported():
     assert check_gram(np.zeros((5, 5)), "k").degenerate == "all zero"
     assert check_gram(np.zeros((1, 1)), "k").degenerate == "all zero"

@@ -98,8 +98,8 @@ def stage_times(X: Table, y: NDArray[np.intp]) -> dict[str, float]:
     with ExitStack() as stack:
         for owner, name, stage in _STAGES:
             stack.enter_context(patch.object(owner, name, clock.within(stage, getattr(owner, name))))
-        tiles = clock.steps("distances", together.product_tiles)
-        stack.enter_context(patch.object(together, "product_tiles", tiles))
+        strips = clock.steps("distances", together.product_strips)
+        stack.enter_context(patch.object(together, "product_strips", strips))
         clock.start()
         clock.within("checks", fit_features)(X, y)
     return clock.times

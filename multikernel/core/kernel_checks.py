@@ -18,7 +18,7 @@ is near the share of the largest class. Many support vectors alone are no sign o
 features outnumber samples, or C is small.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,17 +63,31 @@ def is_near_identity(K: Array) -> bool:
     columns = _evenly(len(K), _MORE) if is_on_disk(K) else np.arange(len(K))
     roots = np.sqrt(np.maximum(np.diagonal(K)[columns].astype(float), 0.0))
     columns, roots = columns[roots > 0.0], roots[roots > 0.0]  # samples may lack the view
-    if columns.size < 3:
+    whole = read_only(K) if columns.size == len(K) and K.flags.c_contiguous else None
+
+    def rows_of(some: Array) -> tuple[Array, Array]:
+        if whole is not None:
+            return whole, some
+        return np.ascontiguousarray(K[np.ix_(columns[some], columns)]), np.arange(some.size)
+
+    return _are_lonely(1.0 / roots, rows_of, _AT_ONCE)
+
+
+def _are_lonely(inverse: Array, rows_of: Callable[[Array], tuple[Array, Array]], at_once: int) -> bool:
+    """Whether half of the samples are like no other, from some of the rows.
+
+    ``inverse`` has 1 / √k(z, z); ``rows_of`` gives, for the numbers of samples, a matrix that has their rows,
+    and where.
+    """
+    if inverse.size < 3:
         return False
-    whole = columns.size == len(K) and K.flags.c_contiguous
-    places = _evenly(columns.size, _MORE)
+    places = _evenly(inverse.size, _MORE)
     nearest = np.empty(places.size)
-    for first in range(0, places.size, _AT_ONCE):
-        some = places[first : first + _AT_ONCE]
+    for first in range(0, places.size, at_once):
+        some = places[first : first + at_once]
         seen = first + some.size
-        block = K if whole else np.ascontiguousarray(K[np.ix_(columns[some], columns)])
-        at = some if whole else np.arange(some.size)
-        _largest_similarities(read_only(block), at, some, 1.0 / roots, nearest[first:seen])
+        block, at = rows_of(some)
+        _largest_similarities(read_only(block), at, some, inverse, nearest[first:seen])
         n_lonely = int(np.count_nonzero(nearest[:seen] < LONELY))
         if max(n_lonely, seen - n_lonely) > places.size // 2 + 1:  # the others cannot change the median
             return 2 * n_lonely > seen
@@ -94,6 +108,21 @@ def _largest_similarities(K: Array, at: Array, samples: Array, inverse: Array, o
         for t in range(own + 1, inverse.size):
             most = larger(abs(np.float64(row[t])) * inverse[t], most)
         out[r] = most * inverse[own]
+
+
+def _is_near_identity_in(Ks: Array | OnDemand, m: int, diagonal: Array) -> bool:
+    """The same of a kernel in a stack; of one that is computed on demand, only the rows are."""
+    if not isinstance(Ks, OnDemand):
+        return is_near_identity(Ks[m])
+    columns = np.flatnonzero(diagonal > 0.0)
+
+    def rows_of(some: Array) -> tuple[Array, Array]:
+        rows = Ks.rows_of(m, columns[some])
+        return np.ascontiguousarray(rows[:, columns]) if columns.size < Ks.shape[1] else rows, np.arange(
+            len(rows)
+        )
+
+    return _are_lonely(1.0 / np.sqrt(diagonal[columns]), rows_of, _MORE // 2 + 2)  # fewer decide nothing
 
 
 def _suspects(Ks: Array | OnDemand, roots: Array) -> Array:
@@ -195,7 +224,7 @@ def tell_of_kernels(
     sizes = diagonals.mean(axis=1)
     lonely = []
     if len(suspects) == len(Ks) or not automatic:
-        lonely = [int(m) for m in suspects if is_near_identity(Ks[m])]
+        lonely = [int(m) for m in suspects if _is_near_identity_in(Ks, int(m), diagonals[m])]
     if lonely and not (automatic and len(lonely) < len(Ks)):
         tell_of_identities(lonely, names, getattr(bank, "views_", None))
     if not scaled:
@@ -251,10 +280,11 @@ def remember(Ks: Array, weights: Array, signs: Array, beta: Array, intercept: fl
     n, support = beta.size, np.count_nonzero(beta) / beta.size
     if support < _MOST_SUPPORT or n < 3:
         return None
-    rows = _evenly(n, _MORE)
+    step = -(-n // _MORE)
+    rows = np.arange(0, n, step)  # at equal steps: they are read where they are, without a copy
     scores, own = np.zeros(rows.size), np.zeros(rows.size)
     for m in np.flatnonzero(weights):
-        block = np.asarray(Ks[m] if rows.size == n else Ks[m][rows], float)
+        block = np.asarray(Ks[m][::step], float)
         scores += weights[m] * (block @ beta)
         own += weights[m] * block[np.arange(rows.size), rows]
     margins = signs[rows] * (scores + intercept)

@@ -348,21 +348,38 @@ def product_tiles(
     Products that are there already, as `whole`, come in whole rows, in which memory is read fastest. Others
     are computed for some rows at a time. `half`: of a table with itself, what is right of the diagonal.
     """
-    n_rows, n_columns = left.shape[0], right.shape[0]
-    height, width = (max(1, _TILE_ELEMENTS // n_columns), n_columns) if whole is not None else _TILE
-    transposed = None if whole is not None else _transposed(left, right)
-    for start in range(0, n_rows, height):
-        rows = slice(start, min(start + height, n_rows))
-        first = start if half else 0
-        if whole is not None:
-            products = whole[rows, first:]
-        else:
-            products = _products(left[rows], transposed, first)
-            if half:
-                mirror(products[:, : len(products)])
+    n_columns = right.shape[0]
+    if whole is None:
+        strips, width = product_strips(left, right, half=half), _TILE[1]
+    else:
+        strips, width = _strips_of(whole, half), n_columns
+    for rows, first, products in strips:
         for begin in range(first, n_columns, width):
             columns = slice(begin, min(begin + width, n_columns))
             yield rows, columns, products[:, columns.start - first : columns.stop - first]
+
+
+def product_strips(left: Any, right: Any, *, half: bool = False) -> Iterator[tuple[slice, int, np.ndarray]]:
+    """Rows, the first column, and products x_i · z_j of these rows from it on, C-contiguous.
+
+    `half`: of a table with itself, from the diagonal on; the square there is symmetric bit by bit.
+    """
+    transposed = _transposed(left, right)
+    for start in range(0, left.shape[0], _TILE[0]):
+        rows = slice(start, min(start + _TILE[0], left.shape[0]))
+        first = start if half else 0
+        products = _products(left[rows], transposed, first)
+        if half:
+            mirror(products[:, : len(products)])
+        yield rows, first, products
+
+
+def _strips_of(whole: np.ndarray, half: bool) -> Iterator[tuple[slice, int, np.ndarray]]:
+    """The same of products that are there already."""
+    height = max(1, _TILE_ELEMENTS // whole.shape[1])
+    for start in range(0, whole.shape[0], height):
+        rows, first = slice(start, min(start + height, whole.shape[0])), start if half else 0
+        yield rows, first, whole[rows, first:]
 
 
 def _transposed(left: Any, right: Any) -> Any:
@@ -372,11 +389,12 @@ def _transposed(left: Any, right: Any) -> Any:
 
 
 def _products(left: Any, transposed: Any, first: int = 0) -> np.ndarray:
-    """With the columns from `first` on."""
+    """With the columns from `first` on, C-contiguous."""
     if isinstance(left, np.ndarray) and isinstance(transposed, np.ndarray):
         return left @ transposed[:, first:]
     product = left @ transposed  # columns of a sparse matrix are slow to take
-    return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)[:, first:]
+    dense = np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
+    return np.ascontiguousarray(dense[:, first:])
 
 
 def mirror(corner: np.ndarray) -> None:

@@ -21,11 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_tiles, write_tile
+from multikernel._numba import compiled, kept_njit, read_only, smaller, transpose_square
+from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_strips
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import Gaussian
 
 _MOST_POWER = 16  # of one exponential: a power p has p times its relative error
+_WIDTH = 256  # columns of a tile
 _LARGEST_SHARE = 0.1  # of the largest number: below it, rounding on the way does not overflow
 
 
@@ -77,7 +79,7 @@ def write_together(rows: Rows, kernels: Sequence[Joined], outs: Mapping[int, np.
     """
 
     def put(number: int, left: slice, right: slice, values: np.ndarray) -> None:
-        write_tile(outs[number], left, right, values, True)
+        _write_both(outs[number], left.start, right.start, values)
 
     _visit(rows, kernels, outs, put)
     for number, out in outs.items():
@@ -107,17 +109,23 @@ def _visit(rows: Rows, kernels: Sequence[Joined], wanted: Collection[int], put: 
     dots = [number for number in wanted if number not in gammas]
     chains = [(gamma, part) for gamma, chain in _chains(gammas) if (part := _up_to_last(chain, wanted))]
     buffers = TileBuffers(2)
+    norms = read_only(rows.sq_norms)
     with np.errstate(all="ignore"):
-        for left, right, products in product_tiles(rows.values, rows.values, half=True):
-            scratch = buffers.shaped(products.shape)
-            for number in dots:
-                put(number, left, right, _values(kernels[number], left, right, products, scratch))
-            if chains:
-                _negative_distances(rows.sq_norms, left, right, products, scratch)
-            for gamma, chain in chains:
-                for number, values in _follow(gamma, chain, scratch):
-                    if number in wanted:
-                        put(number, left, right, values)
+        for left, first, strip in product_strips(rows.values, rows.values, half=True):
+            for begin in range(first, len(rows), _WIDTH):
+                right = slice(begin, min(begin + _WIDTH, len(rows)))
+                scratch = buffers.shaped((len(strip), right.stop - begin))
+                for number in dots:
+                    products = strip[:, begin - first : right.stop - first]
+                    put(number, left, right, _values(kernels[number], left, right, products, scratch))
+                if chains:
+                    _negative_distances(
+                        read_only(strip), begin - first, norms[left], norms[right], scratch[0]
+                    )
+                for gamma, chain in chains:
+                    for number, values in _follow(gamma, chain, scratch):
+                        if number in wanted:
+                            put(number, left, right, values)
 
 
 def _values(
@@ -132,16 +140,35 @@ def _values(
     return values
 
 
-def _negative_distances(
-    norms: np.ndarray, left: slice, right: slice, products: np.ndarray, scratch: list[np.ndarray]
-) -> None:
-    """−‖x − z‖² in the first of the arrays."""
-    distances, sums = scratch
-    # ‖x‖² + ‖z‖² first: addition commutes, so the result does not depend on the order of x and z
-    np.add(norms[left, None], norms[right], out=sums)
-    np.multiply(products, 2.0, out=distances)
-    distances -= sums
-    np.minimum(distances, 0.0, out=distances)
+@kept_njit(fastmath={"nnan", "nsz", "contract"}, nogil=True)  # sums keep their order, see below
+def _negative_distances(strip, first, left, right, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """−‖x − z‖² from the products in some columns of a strip, and the squared norms of both sides."""
+    for i in range(left.size):
+        products, own, distances = strip[i], left[i], out[i]
+        for j in range(right.size):
+            # ‖x‖² + ‖z‖² first: addition commutes, so the result does not depend on the order of x and z
+            distances[j] = smaller(2.0 * products[first + j] - (own + right[j]), 0.0)
+
+
+@compiled
+def _write_both(out, row, column, values):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write a tile into `out` at its place, and its mirror image below the diagonal."""
+    height, width = values.shape
+    for i in range(height):
+        target, source = out[row + i], values[i]
+        for j in range(width):
+            target[column + j] = source[j]
+    begin = min(max(row + height - column, 0), width)  # before, the tile has both triangles
+    whole, last = height - height % 8, width - (width - begin) % 8
+    for j in range(begin, last, 8):
+        for i in range(0, whole, 8):
+            transpose_square(out, column + j, row + i, values, i, j)
+        for i in range(whole, height):
+            for k in range(j, j + 8):
+                out[column + k, row + i] = values[i, k]
+    for j in range(last, width):
+        for i in range(height):
+            out[column + j, row + i] = values[i, j]
 
 
 def _follow(
@@ -246,8 +273,11 @@ class OnDemand:
 
     def some_rows(self, positions: np.ndarray) -> np.ndarray:
         """Some rows of each kernel, (n_kernels, n_positions, n)."""
-        pairs = zip(self._kernels, self._rows, strict=True)
-        return np.stack([joined.some_rows(rows, positions) for joined, rows in pairs])
+        return np.stack([self.rows_of(m, positions) for m in range(len(self))])
+
+    def rows_of(self, number: int, positions: np.ndarray) -> np.ndarray:
+        """Some rows of one kernel, (n_positions, n), which is not written for them."""
+        return self._kernels[number].some_rows(self._rows[number], positions)
 
     def of_samples(self, positions: np.ndarray) -> np.ndarray:
         """The stack of some of the samples, a new array."""

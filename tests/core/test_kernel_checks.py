@@ -36,6 +36,9 @@ from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.core.kernel_checks import is_near_identity, remember, scale_gap, tell_of_kernels
 from multikernel.doctor import diagnose
 from multikernel.kernels import Chi2, Gaussian, Laplacian, Linear
+from multikernel.kernels._rows import Rows
+from multikernel.kernels.together import Joined, OnDemand
+from multikernel.kernels.transforms import inverse_roots
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.views import KernelWarning
@@ -286,3 +289,18 @@ def test_defaults_are_silent_on_stored_data(name):
         rows = np.random.default_rng(0).permutation(len(file["y"]))[:400]
         X, y = file["X"][rows].astype(float), file["y"][rows]
     assert not said(lambda: MKLClassifier().fit(X, y))
+
+
+def test_a_kernel_on_demand_is_looked_at_without_being_written():
+    rows = Rows(np.vstack([two_classes(400)[0], np.zeros((5, two_classes()[0].shape[1]))]))
+    kernels = [Gaussian(gamma=1e3), Gaussian(gamma=1e-2), Linear()]
+    roots = [None, None, inverse_roots(Linear().evaluate_diagonal(rows))]  # 0 where a row is
+    joined = [Joined(*both) for both in zip(kernels, roots, strict=True)]
+    memory = np.full((3, 405, 405), np.nan)
+    lines = said(
+        lambda: tell_of_kernels(
+            OnDemand(memory, [rows] * 3, joined), SimpleNamespace(view_names_=["narrow", "wide", "linear"])
+        )
+    )
+    assert np.isnan(memory).all()
+    assert [line.split(":")[0] for line in lines] == ["kernel 'narrow' is nearly the identity"]

@@ -43,6 +43,16 @@ def test_together_is_as_one_by_one(unit, as_table):
         np.testing.assert_array_equal(K.diagonal(), one.diagonal(rows))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 7, 8, 127, 128, 131, 263, 299])  # whole squares of eight, and what is left
+def test_every_size_is_written_on_both_sides(n, dtype):
+    rows, out = Rows(X[:n]), np.full((len(KERNELS), n, n), np.nan, dtype)
+    write_together(rows, joined(rows), dict(enumerate(out)))
+    for K, kernel in zip(out, KERNELS, strict=True):
+        np.testing.assert_allclose(K, expected(kernel, X[:n]), rtol=np.finfo(dtype).eps + 1e-11, atol=1e-13)
+        np.testing.assert_array_equal(K, K.T)
+
+
 def test_squaring_keeps_the_digits_of_an_exponential():
     rows = Rows(X)
     gammas = 0.02 * 2.0 ** np.arange(9)

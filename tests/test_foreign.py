@@ -14,7 +14,7 @@ from multikernel.boosting import ColumnBoostingRegressor
 from multikernel.datasets import piecewise_curve
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison, learned_kernel
-from multikernel.io.tables import fit_plan, plan_fit, predict_table
+from multikernel.io.tables import fit_plan, plan_fit, predict_table, read_table
 from multikernel.kernels import (
     Chain,
     Chi2,
@@ -34,7 +34,7 @@ from multikernel.report import headline, render_html, render_markdown, save_repo
 from multikernel.rules import AccuracyRule, ElasticNetMKL
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import MultiTable, View, distinct_views, per_feature
-from multikernel.viz import convergence, cost, kernel_matrix, rules
+from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -95,6 +95,9 @@ test_refusals = refused(
     (lambda: fit_plan(3), TypeError, "plan must be what plan_fit returns"),
     (lambda: plan_fit([]), TypeError, "data must be what read_table returns"),
     (lambda: predict_table(None, 3, None), TypeError, "record must be a dict"),
+    (lambda: read_table("table.csv", {}), TypeError, "target must be named by strings"),
+    (lambda: read_table("table.csv", ignore=[1]), TypeError, "ignore must be named by strings"),
+    (lambda: read_table("table.csv", names="c0"), TypeError, "names must be named by strings"),
 )
 
 
@@ -103,6 +106,10 @@ def test_a_memoryview_of_two_dimensions_is_a_table():
     assert np.array_equal(stack_kernels([memoryview(K)]), K[:, :, None])
     bank = KernelBank([Linear()]).fit(X)
     assert np.array_equal(bank.transform(memoryview(X)), bank.transform(X))
+
+
+def test_a_memoryview_is_described_as_a_table():
+    assert describe_data(memoryview(X)) == describe_data(X)
 
 
 def test_memoryviews_given_for_lists_of_kernels():

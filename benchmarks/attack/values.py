@@ -299,7 +299,7 @@ def values(rng: Rng, n: int = 16) -> np.ndarray:
 
 def hostile_target(rng: Rng, y: np.ndarray) -> Any:
     """Targets, or weights of samples, that may be none."""
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 or not len(y):
         return hostile_value(rng)
     return TARGETS[rng.integers(len(TARGETS))](y)
 

@@ -31,7 +31,7 @@ from multikernel.kernels.networks import Network
 from multikernel.mkl import CostPath, WeightPath, cost_path
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.rules import AccuracyRule, ElasticNetMKL
+from multikernel.rules import AccuracyRule, ElasticNetMKL, FunctionalForm
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import MultiTable, View, distinct_views, per_feature
 from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
@@ -42,6 +42,7 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(16, 3)), np.arange(16) % 2
 HUGE = 10**400
 LARGE = np.full((16, 3), HUGE, dtype=object)
+BANK = KernelBank({"one": Linear(), "two": Linear()}).fit({"one": X, "two": X})
 
 test_refusals = refused(
     (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
@@ -95,6 +96,9 @@ test_refusals = refused(
     (lambda: fit_plan(3), TypeError, "plan must be what plan_fit returns"),
     (lambda: plan_fit([]), TypeError, "data must be what read_table returns"),
     (lambda: predict_table(None, 3, None), TypeError, "record must be a dict"),
+    (lambda: FunctionalForm(tau=1e308).fit(STACK[:, :, :2], Y), "tau must be less than 1e\\+100"),
+    (lambda: BANK.transform([X, X]), "reads the table 'one'; got the tables \\['table-0', 'table-1'\\]"),
+    (lambda: BANK.transform(np.hstack([X, X])), "reads the table 'one'; got ndarray"),
     (lambda: read_table("table.csv", {}), TypeError, "target must be named by strings"),
     (lambda: read_table("table.csv", ignore=[1]), TypeError, "ignore must be named by strings"),
     (lambda: read_table("table.csv", names="c0"), TypeError, "names must be named by strings"),

@@ -318,7 +318,7 @@ def attack_inspection(call: Call, target: Any, folder: Path) -> dict[str, Any]:
 
 def _evaluate(call: Call, target: Any, model: Any, X: Any, y: Any, options: dict[str, Any]) -> dict[str, Any]:
     options.setdefault("parts", [str(call.rng.choice(public("inspection.ALL_PARTS")))])
-    if call.chance(0.7) and hasattr(model, "fit"):
+    if call.chance(0.7) and hasattr(model, "fit") and not inspect.isclass(model):
         model.fit(values.table(call.rng), values.labels(call.rng))
     return {"found": dict(target(model, X, y, **options))}
 

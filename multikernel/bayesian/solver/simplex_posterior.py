@@ -167,23 +167,23 @@ class _OverError(Exception):
 
 
 class _Pace:
-    """How long the newest evaluation took, and why the fit ends: none is begun that would end too late."""
+    """How long evaluations of each kind took, and why the fit ends: none is begun that would end too late."""
 
     def __init__(self) -> None:
-        self.took = 0.0
+        self.took: dict[str, float] = {}
         self.ended: Status | None = None
 
-    def is_over(self, evaluations: int = 1) -> bool:
-        """Whether so many more evaluations would end too late."""
-        self.ended = self.ended or reason_to_stop(evaluations * self.took)
+    def is_over(self, kind: str, count: int = 1) -> bool:
+        """Whether so many more evaluations of a kind would end too late."""
+        self.ended = self.ended or reason_to_stop(count * self.took.get(kind, 0.0))
         return self.ended is not None
 
     @contextmanager
-    def measured(self) -> Iterator[None]:
+    def measured(self, kind: str) -> Iterator[None]:
         """The block is one evaluation."""
         begun = loop.clock()
         yield
-        self.took = loop.clock() - begun
+        self.took[kind] = loop.clock() - begun
 
 
 class _Climb:
@@ -198,14 +198,14 @@ class _Climb:
         self._newest, self._value = z, np.inf
 
     def value(self, z: Array) -> float:
-        self._go_on()
-        with self.pace.measured():
+        self._go_on("value")
+        with self.pace.measured("value"):
             self._newest, self._value = z.copy(), -self.density.value(z)
         return self._value
 
     def slope(self, z: Array) -> Array:
-        self._go_on()
-        with self.pace.measured():
+        self._go_on("slope")
+        with self.pace.measured("slope"):
             slope = -self.density.gradient(z)
         if self._value < self.lowest and np.array_equal(z, self._newest):
             self.best, self.lowest, self.steepness = self._newest, self._value, slope
@@ -217,8 +217,8 @@ class _Climb:
         rows = np.array([(self.slope(z + step) - self.slope(z - step)) / (2.0 * _APART) for step in steps])
         return 0.5 * (rows + rows.T)
 
-    def _go_on(self) -> None:
-        if self.lowest < np.inf and self.pace.is_over():
+    def _go_on(self, kind: str) -> None:
+        if self.lowest < np.inf and self.pace.is_over(kind):
             raise _OverError
 
 
@@ -272,11 +272,11 @@ def _draw(
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
     logs = np.empty(2 * pairs)
     for pair in range(pairs):
-        if pace.is_over(2):
+        if pace.is_over("value", 2):
             kept = np.r_[:pair, pairs : pairs + pair]
             return (draws[kept], logs[kept] - proposal[kept]) if pair else (z[None], np.zeros(1))
         for k in (pair, pairs + pair):
-            with pace.measured():
+            with pace.measured("value"):
                 logs[k] = density.value(draws[k])
     return draws, logs - proposal
 

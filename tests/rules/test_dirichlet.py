@@ -139,7 +139,7 @@ def test_degenerate_sets_of_kernels():
     np.testing.assert_allclose(strong.shares_, 0.5, atol=0.01)
 
 
-@pytest.mark.parametrize("max_time", [1, 4, 8, 15, 40])
+@pytest.mark.parametrize("max_time", [1, 3, 4, 7, 8, 15, 40])
 def test_nothing_is_computed_when_time_is_over(max_time, monkeypatch):
     """A gradient takes long, a value little: after the first of both, none begins that ends too late."""
     now = [0.0]

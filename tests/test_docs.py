@@ -241,3 +241,13 @@ def test_what_is_loaded_from_elsewhere_and_dead_links_are_found(tmp_path):
     ]
     dead = check_site.dead_links(pages)
     assert [link.split(": ")[1].split()[0] for link in dead] == ["b.html#nowhere", "c.html", "#top"]
+
+
+def test_the_tests_on_the_page_of_defects_exist():
+    root = Path(__file__).parents[1]
+    text = (root / "docs" / "benchmarks" / "defects.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\S+\.py)::(\w+)`", text)
+    assert len(named) > 20 and text.count("\n| ") >= 13
+    for path, name in named:
+        code = (root / path).read_text(encoding="utf-8")
+        assert re.search(rf"^(def {name}\(|{name} = )", code, re.MULTILINE), f"{path}::{name}"

@@ -14,7 +14,7 @@ from multikernel.boosting import ColumnBoostingRegressor
 from multikernel.datasets import piecewise_curve
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison, learned_kernel
-from multikernel.io.tables import fit_plan, plan_fit, predict_table
+from multikernel.io.tables import fit_plan, plan_fit, predict_table, read_table
 from multikernel.kernels import (
     Chain,
     Chi2,
@@ -31,10 +31,10 @@ from multikernel.kernels.networks import Network
 from multikernel.mkl import CostPath, WeightPath, cost_path
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.rules import AccuracyRule, ElasticNetMKL
+from multikernel.rules import AccuracyRule, ElasticNetMKL, FunctionalForm
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import MultiTable, View, distinct_views, per_feature
-from multikernel.viz import convergence, cost, kernel_matrix, rules
+from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -42,6 +42,7 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(16, 3)), np.arange(16) % 2
 HUGE = 10**400
 LARGE = np.full((16, 3), HUGE, dtype=object)
+BANK = KernelBank({"one": Linear(), "two": Linear()}).fit({"one": X, "two": X})
 
 test_refusals = refused(
     (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
@@ -95,6 +96,12 @@ test_refusals = refused(
     (lambda: fit_plan(3), TypeError, "plan must be what plan_fit returns"),
     (lambda: plan_fit([]), TypeError, "data must be what read_table returns"),
     (lambda: predict_table(None, 3, None), TypeError, "record must be a dict"),
+    (lambda: FunctionalForm(tau=1e308).fit(STACK[:, :, :2], Y), "tau must be less than 1e\\+100"),
+    (lambda: BANK.transform([X, X]), "reads the table 'one'; got the tables \\['table-0', 'table-1'\\]"),
+    (lambda: BANK.transform(np.hstack([X, X])), "reads the table 'one'; got ndarray"),
+    (lambda: read_table("table.csv", {}), TypeError, "target must be named by strings"),
+    (lambda: read_table("table.csv", ignore=[1]), TypeError, "ignore must be named by strings"),
+    (lambda: read_table("table.csv", names="c0"), TypeError, "names must be named by strings"),
 )
 
 
@@ -103,6 +110,10 @@ def test_a_memoryview_of_two_dimensions_is_a_table():
     assert np.array_equal(stack_kernels([memoryview(K)]), K[:, :, None])
     bank = KernelBank([Linear()]).fit(X)
     assert np.array_equal(bank.transform(memoryview(X)), bank.transform(X))
+
+
+def test_a_memoryview_is_described_as_a_table():
+    assert describe_data(memoryview(X)) == describe_data(X)
 
 
 def test_memoryviews_given_for_lists_of_kernels():

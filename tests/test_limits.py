@@ -23,9 +23,22 @@ from multikernel.localized import LocalizedMKLClassifier
 from multikernel.mkl.regularized import RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.registry import list_methods
 from multikernel.spectral import SpectralKernelClassifier
 from tests.methods_page import estimators, learners
-from tests.test_contract import LABELS, VALUES, X, answers, assert_same_bits, fit, fitted, make, stack, target
+from tests.test_contract import (
+    ENTRIES,
+    LABELS,
+    VALUES,
+    X,
+    answers,
+    assert_same_bits,
+    fit,
+    fitted,
+    make,
+    stack,
+    target,
+)
 
 # Fits without a status: closed forms, tried one after the other, and steps of a fixed number.
 WITHOUT_STATUS = {"ConformalKernel", "SpectralKernelClassifier"}
@@ -110,6 +123,59 @@ def test_a_limit_that_is_not_reached_changes_nothing(cls):
 def test_what_an_interrupt_does_is_one_of_two_things(cls):
     with pytest.raises(ValueError, match="on_interrupt must be"):
         fit(make(cls, on_interrupt="ignore"))
+
+
+# --- every method of the registry --------------------------------------------------------------------------
+
+TARGETS = {"classes": LABELS, "values": VALUES, "nothing": None}
+EVERY = [pytest.param(m, task, id=f"{m.name}-{task}") for m in list_methods() for task in m.tasks]
+TWO = {"functional_form"}  # combines two kernels
+
+
+def of_registry(method, task, **parameters):
+    """A small model as the registry makes it."""
+    known = method.parameters(task)
+    cls = method.estimator_class(task)
+    quick = {} if method.learner or method.name == "spectral" else ENTRIES[cls.__name__].quick
+    given = {name: value for name, value in quick.items() if name in known} | parameters
+    kernels = [Gaussian(), Linear(), Gaussian(gamma=2.0)][: 2 if method.name in TWO else 3]
+    if getattr(cls, "_has_one_kernel", False):
+        kernels = "gaussian" if method.name == "spectral" else Gaussian()  # whose widths are tried in turn
+    return method.make(task, "auto" if method.name in ("pairs", "projection") else kernels, **given)
+
+
+def learned_by(model):
+    """What was learned: the learner within a combined model, or the model."""
+    return getattr(model, "learner_", model)
+
+
+@pytest.mark.parametrize(("method", "task"), EVERY)
+@pytest.mark.filterwarnings("ignore")
+def test_every_method_that_looks_at_the_time_has_a_limit(method, task, clock):
+    """Whether a method iterates is seen from its fit: every loop looks at the time of the fit around it."""
+    model = of_registry(method, task)
+    with loop.limited(1e9):
+        clock.step, before = 1.0, clock.now
+        model.fit(X, TARGETS[task])
+    looks = clock.now > before
+    assert ("max_time" in method.parameters(task)) == looks
+
+
+LIMITED = [case for case in EVERY if "max_time" in case.values[0].parameters(case.values[1])]
+
+
+@pytest.mark.parametrize(("method", "task"), LIMITED)
+def test_every_method_ends_when_its_time_is_over(method, task, clock):
+    clock.step = 10.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sharp = {name: SHARP[name] for name in SHARP if name in method.parameters(task)}
+        model = of_registry(method, task, max_time=1.0, **sharp).fit(X, TARGETS[task])
+    told = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
+    assert any("max_time" in text for text in told)
+    if type(model).__name__ not in WITHOUT_STATUS:
+        assert learned_by(model).status_ == "max_time"
+    assert answers(model)
 
 
 # --- the time ----------------------------------------------------------------------------------------------

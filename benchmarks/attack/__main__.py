@@ -47,7 +47,7 @@ def work(seed: int, first: int, calls: int, limit: float) -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the calls print
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    from benchmarks.attack.targets import numbered_attack
+    from benchmarks.attack.calls import numbered_attack
 
     for number in range(first, first + calls):
         answers.write(f"{number}\n")

@@ -17,6 +17,7 @@ import scipy.sparse
 
 from multikernel import View
 from multikernel.kernels import Gaussian, Linear
+from multikernel.views import MultiTable
 
 Rng = np.random.Generator
 HUGE = 10**400  # no float holds it
@@ -298,7 +299,7 @@ def values(rng: Rng, n: int = 16) -> np.ndarray:
 
 def hostile_target(rng: Rng, y: np.ndarray) -> Any:
     """Targets, or weights of samples, that may be none."""
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 or not len(y):
         return hostile_value(rng)
     return TARGETS[rng.integers(len(TARGETS))](y)
 
@@ -405,3 +406,145 @@ def hostile_stack(rng: Rng, Ks: np.ndarray) -> Any:
         lambda: np.ma.masked_greater(Ks, 1.0),
         lambda: hostile_table(rng),
     ][kind - 6]()
+
+
+# --- several tables of the same samples ---------------------------------------------------------------------
+
+
+def tables(rng: Rng, n: int = 16) -> dict[str, pd.DataFrame]:
+    """Two tables with the same samples, by name."""
+    ids = [f"s{k}" for k in range(n)]
+    return {
+        "one": pd.DataFrame(table(rng, n), index=ids, columns=["a", "b", "c"]),
+        "two": pd.DataFrame(table(rng, n, 2), index=ids, columns=["d", "e"]),
+    }
+
+
+def annotated(rng: Rng, n: int = 16, **more: Any) -> Any:
+    """An AnnData with labels, a layer and an embedding."""
+    import anndata
+
+    X, ids = table(rng, n), [f"s{k}" for k in range(n)]
+    obs = pd.DataFrame({"kind": pd.Categorical(["T", "B"] * (n // 2))}, index=ids)
+    parts = {"layers": {"double": 2 * X}, "obsm": {"X_pca": X[:, :2]}} | more
+    return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=["a", "b", "c"]), **parts)
+
+
+def modalities(rng: Rng, n: int = 16) -> Any:
+    """A MuData of two modalities, of which the second lacks some samples."""
+    import mudata
+
+    with mudata.set_options(pull_on_update=False):
+        return mudata.MuData({"one": annotated(rng, n), "two": annotated(rng, n)[: n - 4].copy()})
+
+
+def hostile_tables(rng: Rng, n: int = 16) -> Any:
+    """Several tables, or what stands for them, often with a defect."""
+    kind = rng.integers(len(SEVERAL) + 2)
+    if kind >= len(SEVERAL):
+        return hostile_table(rng, n)
+    found = tables(rng, n)
+    return SEVERAL[kind](found["one"], found["two"], rng)
+
+
+def _lacking(frame: pd.DataFrame, rows: slice) -> pd.DataFrame:
+    found = frame.copy()
+    found.iloc[rows] = np.nan
+    return found
+
+
+def _spoiled(rng: Rng, n: int) -> Any:
+    found = annotated(rng, n)
+    found.X[0, 0] = np.nan
+    found.obsm["X_pca"] = found.obsm["X_pca"] * np.inf
+    return found
+
+
+def _joined(one: pd.DataFrame, two: pd.DataFrame, how: str) -> Any:
+    from multikernel import join_views
+
+    return join_views({"one": one, "two": two}, how=how)
+
+
+SEVERAL: list[Callable[[pd.DataFrame, pd.DataFrame, Rng], Any]] = [
+    lambda one, two, rng: {"one": one, "two": two},
+    lambda one, two, rng: {"one": one, "two": two.to_numpy()},
+    lambda one, two, rng: {"one": one.to_numpy(np.float32), "two": _memmap(two.to_numpy(), np.float32)},
+    lambda one, two, rng: {"one": polars.from_pandas(one), "two": two.reset_index(drop=True)},
+    lambda one, two, rng: {"one": scipy.sparse.csr_matrix(one), "two": two},
+    lambda one, two, rng: {"one": one, "two": two[::-1]},
+    lambda one, two, rng: {"one": one, "two": two[:-3]},
+    lambda one, two, rng: {"one": one, "two": two[:0]},
+    lambda one, two, rng: {"one": one, "two": two.rename({"s1": "s0"})},
+    lambda one, two, rng: {"one": one, "two": two.set_axis(range(len(two)))},
+    lambda one, two, rng: {"one": one, "two": _lacking(two, slice(3))},
+    lambda one, two, rng: {"one": _lacking(one, slice(1)), "two": _lacking(two, slice(1))},
+    lambda one, two, rng: {"one": one, "two": two.assign(d=np.inf)},
+    lambda one, two, rng: {"one": one, "two": two.assign(d="text")},
+    lambda one, two, rng: {"one": one, "two": None},
+    lambda one, two, rng: {"one": one, "three": two},
+    lambda one, two, rng: {"one": one},
+    lambda one, two, rng: {"": one, 0: two},
+    lambda one, two, rng: {},
+    lambda one, two, rng: [one, two],
+    lambda one, two, rng: [one, None],
+    lambda one, two, rng: MultiTable({"one": one, "two": two}),
+    lambda one, two, rng: MultiTable({"one": one.to_numpy(), "two": two.to_numpy()}, ids=list(one.index)),
+    lambda one, two, rng: MultiTable({"one": one, "two": _lacking(two, slice(2))}),
+    lambda one, two, rng: MultiTable({"one": one, "two": two})[:0],
+    lambda one, two, rng: MultiTable({"one": one, "two": two})[[3, 3, 1]],
+    lambda one, two, rng: _joined(one, two[4:], "outer"),
+    lambda one, two, rng: _joined(one, two[::2], "inner"),
+    lambda one, two, rng: _joined(one, two[:1], "inner"),
+    lambda one, two, rng: annotated(rng, len(one)),
+    lambda one, two, rng: annotated(rng, len(one), obsm={"X_pca": scipy.sparse.csr_matrix(one)}),
+    lambda one, two, rng: annotated(rng, len(one))[:0],
+    lambda one, two, rng: _spoiled(rng, len(one)),
+    lambda one, two, rng: modalities(rng, len(one)),
+]
+
+
+# --- what a callback may do ---------------------------------------------------------------------------------
+
+
+class CallbackError(Exception):
+    """Raised by a callback of the attack: it belongs to the caller, and is to come out as it is."""
+
+
+def _raise(entry: Any) -> None:
+    raise CallbackError
+
+
+CALLBACKS: tuple[Any, ...] = (
+    lambda entry: None,
+    lambda entry: True,
+    lambda entry: False,
+    lambda entry: np.nan,
+    lambda entry: np.ones(3),
+    lambda entry: "yes",
+    lambda entry: pd.NA,
+    lambda entry: entry.clear(),
+    lambda entry: entry.update(objective=np.nan, gap=-1.0, iteration=10**9),
+    lambda: None,
+    _raise,
+)
+
+
+# --- damaged files ------------------------------------------------------------------------------------------
+
+
+def damage(content: bytes, rng: Rng) -> bytes:
+    """The content with a defect: bytes changed, cut off, doubled, or put in."""
+    kind, place = rng.integers(8), int(rng.integers(len(content) + 1))
+    if kind < 3:
+        changed = bytearray(content)
+        for each in rng.integers(max(len(content), 1), size=rng.integers(1, 4)):
+            changed[each : each + 1] = bytes([rng.integers(256)])
+        return bytes(changed)
+    return (
+        content[:place],
+        b"",
+        content + content,
+        content[:place] + bytes(rng.integers(256, size=20, dtype=np.uint8)) + content[place:],
+        content.replace(b"0", b"\xff\xfe"),
+    )[kind - 3]

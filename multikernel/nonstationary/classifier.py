@@ -20,12 +20,22 @@ from ..core.estimator import KernelEstimator, worst_status
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
 from ..core.optim.loop import Options, Status, carried
 from ..views import make_bank
-from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
+from .solver.learn import (
+    SOLVERS,
+    Effort,
+    MixturesResult,
+    draw_starts,
+    learn_mixtures,
+    learn_separating,
+    n_starts,
+)
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
 _CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
+_TURN = 6e10  # arithmetic operations of a turn, all machines together; one that takes more counts as several
+_FOR_STARTS = 0.25  # of all operations: what starts may take before no other is begun unasked
 
 
 @dataclass(eq=False, repr=False)
@@ -65,9 +75,11 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         which the best mixtures would be constant. There a small margin mixes the kernels, a large one
         selects.
     n_init : int or "auto"
-        Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
+        Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats, and
+        fewer where they would take more than a quarter of the work that `max_iter` allows.
     max_iter : int
-        Maximum number of turns from each start.
+        Maximum number of turns from each start. Turns of more than 6e10 arithmetic operations, those of all
+        machines together, count as several: with the default no start takes more than some 2e12.
     max_time : float, optional
         Maximum time of the fit in seconds; None for no limit.
     tol : float
@@ -219,7 +231,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         source = check_random_state(0 if self.random_state is None else self.random_state)
         seeds = source.randint(2**31, size=len(problems))
         solve = delayed(carried(self._solve))
-        jobs = (solve(Ks, p, samples.weights, int(s)) for p, s in zip(problems, seeds, strict=True))
+        effort = self._effort(len(problems))
+        jobs = (solve(Ks, p, samples.weights, int(s), effort) for p, s in zip(problems, seeds, strict=True))
         # Threads of the linear algebra wait for each other longer than such matrices take.
         with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
             results = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
@@ -245,7 +258,14 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         if self.n_init != "auto":
             check_positive_integer("n_init", self.n_init)
 
-    def _solve(self, Ks: Array, problem: Machines, weights: Array, seed: int) -> MixturesResult:
+    def _effort(self, n_machines: int) -> Effort:
+        """What each machine may take; starts that were asked for are all tried."""
+        turns = self.max_iter * _TURN / n_machines
+        return Effort(turns, _FOR_STARTS * turns if self.n_init == "auto" else np.inf)
+
+    def _solve(
+        self, Ks: Array, problem: Machines, weights: Array, seed: int, effort: Effort
+    ) -> MixturesResult:
         """The mixtures of one class and the rest."""
         mixtures = self._mixtures(Ks, problem.signs[0], weights)
         count = n_starts(mixtures) if self.n_init == "auto" else int(self.n_init)
@@ -253,8 +273,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         label = "" if self.classes_.size == 2 else f"{problem.names[0]}: "
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self, label))
         if np.isfinite(self.C):
-            return learn_mixtures(mixtures, starts, solver=self.solver, options=options)
-        result = learn_separating(mixtures, starts, solver=self.solver, options=options)
+            return learn_mixtures(mixtures, starts, solver=self.solver, options=options, effort=effort)
+        result = learn_separating(mixtures, starts, solver=self.solver, options=options, effort=effort)
         if result is None:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no mixtures of these kernels were found "

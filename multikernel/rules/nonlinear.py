@@ -20,6 +20,7 @@ from .targets import TASKS, Targets, require_different_values
 
 PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
 FORMS = ("product", "difference", "absolute")
+_MOST_TAU = 1e100  # times products of kernels of unit scale, it is still a number
 
 
 @dataclass(eq=False, repr=False)
@@ -150,7 +151,7 @@ class FunctionalForm(WeightLearner):
     ----------
     method : {"product", "difference", "absolute"}
         "product" needs no classes.
-    tau : float >= 0
+    tau : float >= 0, less than 1e100
 
     Attributes
     ----------
@@ -186,7 +187,7 @@ class FunctionalForm(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("method", self.method, FORMS)
-        check_number("tau", self.tau, at_least=0.0)
+        check_number("tau", self.tau, at_least=0.0, below=_MOST_TAU)
         if len(Ks) != 2:
             raise ValueError(
                 f"FunctionalForm combines two kernels; got {len(Ks)}. Choose two, or add kernels up first."

@@ -31,6 +31,12 @@ class Selection:
     def take(self, X: Any, label: str) -> Any:
         """These columns of `X`; by name where both tables have names."""
         if self.table is not None:
+            names = getattr(X, "names", None)
+            if not isinstance(names, list) or self.table not in names:
+                got = f"the tables {names}" if isinstance(names, list) else f"{type(X).__name__}"
+                raise ValueError(
+                    f"{label} reads the table {self.table!r}; got {got}. Pass a dict with the tables of fit."
+                )
             X = X[self.table]
         if is_frame(X) and self.names is not None:
             if len(X.columns) == len(self.names) and list(X.columns) == list(self.names):

@@ -97,6 +97,8 @@ def _tables_of(X: Any) -> tuple[dict[str, Any], bool]:
 def _plain_table(table: Any) -> Any:
     if not hasattr(table, "iloc") and hasattr(table, "to_pandas"):  # a frame of another library
         return table.to_pandas()
+    if isinstance(table, memoryview):
+        return np.asarray(table)
     return table if hasattr(table, "shape") else list(table)
 
 

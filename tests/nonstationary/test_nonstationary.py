@@ -11,7 +11,7 @@ from benchmarks.fixed_kernel import solve_machine
 from multikernel.core.svm.losses import Hinge
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.nonstationary import NonstationaryClassifier, classifier
 from multikernel.nonstationary.solver.mixtures import MODES
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.raw import raw
@@ -286,3 +286,18 @@ def test_calibrated_probabilities_are_better_where_classes_overlap():
     np.testing.assert_allclose(calibrated.predict_proba(X_new).sum(axis=1), 1.0)
     order = np.argsort(plain.decision_function(X_new))
     assert (np.diff(calibrated.predict_proba(X_new)[order, 1]) >= -1e-12).all()
+
+
+def test_turns_of_much_work_count_as_several(monkeypatch):
+    X, y = make_piecewise(60, random_state=0)
+    views = [("line", Linear()), ("parabola", Polynomial(2)), ("again", Linear())]
+    free = NonstationaryClassifier(views, C=100.0).fit(X, y)
+    assert len(free.start_objectives_[0]) == 8 and free.n_iter_ > 2
+    monkeypatch.setattr(classifier, "_TURN", 1.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = NonstationaryClassifier(views, C=100.0).fit(X, y)
+    assert model.status_ == "max_iter" and model.n_iter_ == 1 and len(model.start_objectives_[0]) == 1
+    assert np.isfinite(model.dual_gap_)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):  # starts that were asked for are all tried
+        model = NonstationaryClassifier(views, C=100.0, n_init=3).fit(X, y)
+    assert len(model.start_objectives_[0]) == 3

@@ -19,6 +19,8 @@ mirrored at it, weighted by density over proposal (importance sampling), which t
 draws are added, where that has one mode. The effective number of draws says how well the two agree.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +30,8 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ..._typing import Array
-from ...core.optim.loop import Result, Status, is_over, reason_to_stop
+from ...core.optim import loop
+from ...core.optim.loop import Result, Status, reason_to_stop
 
 NOISE_CENTER, NOISE_WIDTH = float(np.log(0.1)), 2.0
 _FLOOR = 1e-6  # of σ²: without one, targets that a kernel explains exactly have a density without bound
@@ -138,9 +141,10 @@ def simplex_posterior(
     >>> bool(found.mean[0] > 0.6), round(float(found.mean.sum()), 9)
     (True, 1.0)
     """
-    z, inverse, gap, n_iter = _climb(density, tol, max_iter)
-    draws, logs = _draw(density, z, inverse, n_draws, seed)
-    why = reason_to_stop() or (Status.STALLED if n_iter < max_iter else Status.MAX_ITER)
+    pace = _Pace()
+    z, value, inverse, gap, n_iter = _climb(density, tol, max_iter, pace)
+    draws, logs = _draw(density, z, inverse, n_draws, seed, pace)
+    why = pace.ended or (Status.STALLED if n_iter < max_iter else Status.MAX_ITER)
     shares = np.array([density.shares(draw) for draw in draws])
     weights = softmax(logs)
     mean = weights @ shares
@@ -150,7 +154,7 @@ def simplex_posterior(
         covariance=(off * weights[:, None]).T @ off,
         mode=density.shares(z),
         noise=float(weights @ [density.variance(draw) for draw in draws]),
-        objective=density.value(z),
+        objective=value,
         gap=gap,
         effective=float(1.0 / np.sum(weights**2)),
         n_iter=n_iter,
@@ -162,22 +166,50 @@ class _OverError(Exception):
     """The time of the fit is over."""
 
 
-class _Climb:
-    """−log density for the search: it remembers the best point, and ends before a step once time is over."""
+class _Pace:
+    """How long evaluations of each kind took, and why the fit ends: none is begun that would end too late."""
 
-    def __init__(self, density: SimplexDensity, z: Array) -> None:
-        self.density, self.best, self.lowest = density, z, np.inf
+    def __init__(self) -> None:
+        self.took: dict[str, float] = {}
+        self.ended: Status | None = None
+
+    def is_over(self, kind: str, count: int = 1) -> bool:
+        """Whether so many more evaluations of a kind would end too late."""
+        self.ended = self.ended or reason_to_stop(count * self.took.get(kind, 0.0))
+        return self.ended is not None
+
+    @contextmanager
+    def measured(self, kind: str) -> Iterator[None]:
+        """The block is one evaluation."""
+        begun = loop.clock()
+        yield
+        self.took[kind] = loop.clock() - begun
+
+
+class _Climb:
+    """−log density for the search: it remembers the best point, and ends before a step once time is over.
+
+    The best point is one whose slope is known too, so that nothing is left to compute in the end.
+    """
+
+    def __init__(self, density: SimplexDensity, z: Array, pace: _Pace) -> None:
+        self.density, self.pace = density, pace
+        self.best, self.lowest, self.steepness = z, np.inf, np.zeros_like(z)
+        self._newest, self._value = z, np.inf
 
     def value(self, z: Array) -> float:
-        self._go_on()
-        value = -self.density.value(z)
-        if value < self.lowest:
-            self.best, self.lowest = z.copy(), value
-        return value
+        self._go_on("value")
+        with self.pace.measured("value"):
+            self._newest, self._value = z.copy(), -self.density.value(z)
+        return self._value
 
     def slope(self, z: Array) -> Array:
-        self._go_on()
-        return -self.density.gradient(z)
+        self._go_on("slope")
+        with self.pace.measured("slope"):
+            slope = -self.density.gradient(z)
+        if self._value < self.lowest and np.array_equal(z, self._newest):
+            self.best, self.lowest, self.steepness = self._newest, self._value, slope
+        return slope
 
     def curvature(self, z: Array) -> Array:
         """∇² by differences of the gradient (size, size)."""
@@ -185,19 +217,21 @@ class _Climb:
         rows = np.array([(self.slope(z + step) - self.slope(z - step)) / (2.0 * _APART) for step in steps])
         return 0.5 * (rows + rows.T)
 
-    def _go_on(self) -> None:
-        if is_over() and self.lowest < np.inf:
+    def _go_on(self, kind: str) -> None:
+        if self.lowest < np.inf and self.pace.is_over(kind):
             raise _OverError
 
 
-def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
-    """The mode, the inverse of the curvature there, Newton's decrement, steps."""
+def _climb(
+    density: SimplexDensity, tol: float, max_iter: int, pace: _Pace
+) -> tuple[Array, float, Array, float, int]:
+    """The mode, the log density there, the inverse of its curvature, Newton's decrement, steps."""
     z = np.zeros(density.size)
     if density.noise is None:
         z[-1] = NOISE_CENTER
     if z.size == 0:
-        return z, np.zeros((0, 0)), 0.0, 0
-    climb, n_iter = _Climb(density, z), 1
+        return z, density.value(z), np.zeros((0, 0)), 0.0, 0
+    climb, n_iter = _Climb(density, z, pace), 1
     try:
         settings = {"maxiter": max_iter, "gtol": 1e-4}
         found = minimize(climb.value, z, jac=climb.slope, method="BFGS", options=settings)
@@ -210,11 +244,12 @@ def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, A
             if gap <= tol or n_iter >= max_iter or not climb.value(there) < climb.value(z):
                 break
             z, n_iter = there, n_iter + 1
+        value = -climb.value(z)
     except _OverError:  # the curvature is not known: that of a flat density stands for it
-        z, inverse = climb.best, _inverse(np.zeros((density.size, density.size)))
-        g = density.gradient(z)
+        z, value, g = climb.best, -climb.lowest, climb.steepness
+        inverse = _inverse(np.zeros((density.size, density.size)))
         gap = 0.5 * float(g @ inverse @ g)
-    return z, inverse, gap, n_iter
+    return z, value, inverse, gap, n_iter
 
 
 def _inverse(curvature: Array) -> Array:
@@ -223,7 +258,9 @@ def _inverse(curvature: Array) -> Array:
     return np.asarray((axes / np.maximum(np.abs(sizes), 0.1)) @ axes.T)
 
 
-def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed: int) -> tuple[Array, Array]:
+def _draw(
+    density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed: int, pace: _Pace
+) -> tuple[Array, Array]:
     """Draws (n_draws, size) in mirrored pairs, and the log of density over proposal; no time: z alone."""
     pairs, d = (n_draws + 1) // 2, z.size
     rng = np.random.default_rng(seed)
@@ -233,15 +270,14 @@ def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed:
     sizes, axes = np.linalg.eigh(inverse)
     draws = z + (steps * np.sqrt(sizes)) @ axes.T
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
-    if is_over():
-        return z[None], np.zeros(1)
     logs = np.empty(2 * pairs)
     for pair in range(pairs):
+        if pace.is_over("value", 2):
+            kept = np.r_[:pair, pairs : pairs + pair]
+            return (draws[kept], logs[kept] - proposal[kept]) if pair else (z[None], np.zeros(1))
         for k in (pair, pairs + pair):
-            logs[k] = density.value(draws[k])
-        if is_over():
-            kept = np.r_[: pair + 1, pairs : pairs + pair + 1]
-            return draws[kept], logs[kept] - proposal[kept]
+            with pace.measured("value"):
+                logs[k] = density.value(draws[k])
     return draws, logs - proposal
 
 

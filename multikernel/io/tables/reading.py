@@ -23,7 +23,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +39,14 @@ SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 Arrays = dict[str, np.ndarray]
 
 _VIEW, _KERNEL = "view_", "kernel_"
+
+
+def _require_names(parameter: str, given: Any) -> None:
+    """Refuse what is no name, or no list of names, of columns."""
+    is_list = isinstance(given, Collection) and not isinstance(given, str | bytes | memoryview)
+    for name in given if is_list else [given]:
+        if not is_list or not isinstance(name, str):
+            raise TypeError(f"{parameter} must be named by strings, columns of the table; got {name!r:.60}.")
 
 
 def read_table(
@@ -77,6 +85,9 @@ def read_table(
         If the file is not such a table; the message names the file, and the column and line where there is
         one.
     """
+    _require_names("target", [] if target is None else [target])
+    _require_names("ignore", ignore)
+    _require_names("names", names)
     place = Path(path)
     kind = _kind(place)
     _require_file(place)

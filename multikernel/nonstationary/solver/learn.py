@@ -18,7 +18,7 @@ the rest by kernel k-means within the class. Either kind alone can be a trap.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,16 @@ _MANY = 8  # starts where a kernel occurs again
 _RESTARTS, _ROUNDS = 5, 30  # of kernel k-means
 
 
+class Effort(NamedTuple):
+    """Arithmetic operations that the turns of one start may take, and those after which no start is begun."""
+
+    turns: float = np.inf
+    starts: float = np.inf
+
+
+_ANY_EFFORT = Effort()
+
+
 @dataclass(frozen=True)
 class MixturesResult(Result):
     """Learned mixtures.
@@ -64,14 +74,22 @@ class MixturesResult(Result):
 
 
 def learn_mixtures(
-    mixtures: Mixtures, starts: Sequence[Pair], *, solver: str = "ipm", options: Options | None = None
+    mixtures: Mixtures,
+    starts: Sequence[Pair],
+    *,
+    solver: str = "ipm",
+    options: Options | None = None,
+    effort: Effort = _ANY_EFFORT,
 ) -> MixturesResult:
     """Run the loop from every start, posteriors (n_positive, M) and (n_negative, N); keep the least Φ."""
     options = options or Options(max_iter=30)
-    runs = []
+    runs, work = [], 0.0
     for number, start in enumerate(starts):
-        runs.append(_Run(mixtures, solver, options, number).go(start))
-        if runs[-1].status in ENDED_EARLY:
+        run = _Run(mixtures, solver, options, number, effort.turns)
+        runs.append(run.go(start))
+        work += run.work
+        mean = work / len(runs)
+        if runs[-1].status in ENDED_EARLY or work + mean > effort.starts:
             break
     best = min(runs, key=lambda run: run.objective)
     return replace(
@@ -85,8 +103,11 @@ def learn_mixtures(
 class _Run:
     """The loop from one start."""
 
-    def __init__(self, mixtures: Mixtures, solver: str, options: Options, number: int) -> None:
+    def __init__(
+        self, mixtures: Mixtures, solver: str, options: Options, number: int, allowed: float = np.inf
+    ) -> None:
         self.mixtures, self.solver, self.options, self.number = mixtures, solver, options, number
+        self.allowed, self.work, self.newest = allowed, 0.0, 0.0  # operations: of all turns, of the newest
         self.convex = max(mixtures.sizes) == 1
         self.point: Point | None = None
         self.value = self.gap = np.inf
@@ -106,6 +127,8 @@ class _Run:
                 break
             assert self.point is not None
             posteriors = self.mixtures.posteriors(self.point)
+            if self.work + 2.0 * self.newest > self.allowed:  # one more, and the one that judges the point
+                break
         assert self.point is not None
         if status == Status.MAX_ITER:  # the gap is still that of the point before the last
             self._judge(self._project(Projection(self.mixtures, _floored(posteriors))))
@@ -177,6 +200,8 @@ class _Run:
                 return found
             self.n_fallbacks += 1
         found = project_interior(projection, tol=self.accuracy, masks=self.masks)
+        self.newest = found.work
+        self.work += found.work
         self.masks = likely(projection, found)
         return found
 

@@ -123,6 +123,7 @@ class Projected:
     imbalance: float  # max |Au| / (min(1, Σ C) + Σ u): of duals out of balance ``dual`` is no bound
     n_iter: int
     status: Status
+    work: float = 0.0  # arithmetic operations of the interior point method, roughly
 
     @property
     def error(self) -> float:

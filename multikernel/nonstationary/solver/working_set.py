@@ -7,6 +7,8 @@ violated, and ends when the gap *of the whole problem* is within the tolerance: 
 mode "full" every component of a sample counts, so that samples come and go whole.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...core.optim.loop import Status, is_over
@@ -23,6 +25,8 @@ _CLOSE = 0.01  # what is slack by less than this part of the margin is added bes
 _UNUSED = 1e-3  # variables below this part of the largest go again, while the solution is rough
 _EACH = 3  # samples that hold down each component of the other class, at least: it would rise for ever
 _MAX_ROUNDS = 80
+_MOST_WORK = 1e12  # arithmetic operations, about half a minute: no part is begun after so many
+_STEP = 1e7  # operations that the time of an iteration stands for beside its Cholesky factor
 _ROUGH, _FINER = 1e-3, 0.01  # accuracy of the first part, and by how much that of the later ones falls
 
 
@@ -35,13 +39,14 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
     part, n_before = _Part(projection, current, tol), 0
     accuracy = max(0.5 * tol, _ROUGH)
     best: Projected | None = None
-    highest = -np.inf
+    highest, work = -np.inf, 0.0
     for _ in range(_MAX_ROUNDS):
         accuracy = 0.5 * tol if part.whole else accuracy
         found = part.solve(accuracy, n_before)
         if best is None or found.error < best.error:
             best = found
-        if found.status == Status.OPTIMAL or part.whole or is_over():
+        work += part.work
+        if found.status == Status.OPTIMAL or part.whole or work > _MOST_WORK or is_over():
             break
         risen = found.dual > highest + 2.0 * accuracy * (found.scale + abs(found.dual))
         highest = max(highest, found.dual)
@@ -56,7 +61,7 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
         if n_added:
             part, n_before = _Part(projection, current, tol), found.n_iter
     assert best is not None
-    return best
+    return replace(best, work=work)
 
 
 class _Part:
@@ -71,7 +76,9 @@ class _Part:
 
     def solve(self, accuracy: float, n_before: int) -> Projected:
         """Go on to this accuracy of the part, and judge what comes out on the whole problem."""
+        before = self.method.n_iter
         solution = self.method.follow(accuracy)
+        self.work = (self.method.n_iter - before + 1) * (_STEP + self.variables.replica.size**3 / 3.0)
         M = self.projection.mixtures.sizes[0]
         return finish(
             self.projection,

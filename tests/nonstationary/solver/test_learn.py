@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from multikernel.core.optim.loop import Options, Status
-from multikernel.nonstationary.solver import learn
+from multikernel.nonstationary.solver import learn, working_set
 from multikernel.nonstationary.solver.learn import (
+    Effort,
     compact,
     draw_starts,
     has_twins,
@@ -18,6 +19,7 @@ from multikernel.nonstationary.solver.learn import (
     unused,
 )
 from multikernel.nonstationary.solver.mixtures import Mixtures
+from multikernel.nonstationary.solver.projection import Projection
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
     EACH_MODE,
@@ -79,6 +81,39 @@ def test_of_several_starts_the_best_is_kept():
     best = int(np.argmin(result.objectives))
     assert {entry["start"] for entry in result.history} == {float(best)}
     assert result.n_iter == alone[best].n_iter
+
+
+def test_turns_end_when_their_work_is_done_with_the_gap_of_their_point():
+    problem = make_problem(n=30, kernels=((0, 1, 2), (0, 2)), C=2.0, seed=4)
+    start = [draw_starts(problem.projection.mixtures, 1, np.random.default_rng(0))[0]]
+    mixtures, options = problem.projection.mixtures, Options(max_iter=30, tol=1e-8)
+    full = learn_mixtures(mixtures, start, options=options)
+    one = project_interior(Projection(mixtures, start[0])).work
+    assert one > 0.0 and full.n_iter > 4
+    cut = learn_mixtures(mixtures, start, options=options, effort=Effort(turns=3.0 * one))
+    assert cut.status == Status.MAX_ITER and cut.n_iter < full.n_iter - 1
+    same = learn_mixtures(mixtures, start, options=replace(options, max_iter=cut.n_iter))
+    assert (cut.objective, cut.gap) == (same.objective, same.gap) and np.isfinite(cut.gap)
+
+
+def test_starts_end_when_their_work_is_done():
+    problem = make_problem(n=30, kernels=((0, 2), (0, 2)), C=5.0, mode="hard", seed=1)
+    mixtures = problem.projection.mixtures
+    starts = draw_starts(mixtures, 6, np.random.default_rng(0))
+    every = learn_mixtures(mixtures, starts)
+    for effort, tried in ((Effort(starts=0.0), 1), (Effort(starts=np.inf), 6)):
+        found = learn_mixtures(mixtures, starts, effort=effort)
+        assert found.objectives == every.objectives[:tried] and found.status == Status.OPTIMAL
+
+
+def test_no_part_of_a_projection_is_begun_after_too_much_work(monkeypatch):
+    problem = make_problem(n=60, kernels=((0, 1, 2), (0, 2)), C=2.0)
+    monkeypatch.setattr(working_set, "_SMALL", 1)
+    monkeypatch.setattr(working_set, "_FIRST", 20)
+    assert project_interior(problem.projection).status == Status.OPTIMAL
+    monkeypatch.setattr(working_set, "_MOST_WORK", 0.0)
+    found = project_interior(problem.projection)
+    assert found.status != Status.OPTIMAL and found.work < 101 * 2e7
 
 
 def test_a_component_that_starts_without_any_sample_can_be_used(monkeypatch):

@@ -7,7 +7,8 @@ to 40 steps on all kernels, each with one Cholesky factorization. It is used whe
 double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
 
 The dual variables are made of barrier variables (:mod:`.barrier`), or of scores for smooth losses
-(:mod:`.smooth`), which have their own matrix in the place of R + D.
+(:mod:`.smooth`), which have their own matrix in the place of R + D. That of a joint machine is too large
+to be factorized: its equations are solved by conjugate gradients (:mod:`.joint.newton`).
 
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
 the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·

@@ -34,7 +34,7 @@ AnyLoss = Loss | JointHinge | SmoothLoss
 Exact = Callable[[int], Array | None]
 
 _LOST = 1e-4  # share of the function that rounding of dual variables may take
-MOST_DENSE = 4000  # coordinates of a dense factorization
+MOST_DENSE = 4000  # samples of a dense kernel
 _MOST_RANK = 1000  # of kernels beside which there is no dense factorization
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows

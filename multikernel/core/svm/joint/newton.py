@@ -26,13 +26,13 @@ from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
 from ...._typing import Array
 from ..barrier import Task
 
-_RESIDUAL = 1e-3  # of conjugate gradients, relative, in the norm of the inverse of the preconditioner
+_RESIDUAL = 1e-4  # of conjugate gradients, relative, in the norm of the inverse of the preconditioner
 _MOST_STEPS = 150
 _REFINEMENTS = 2
 _MOST_PIVOTS, _MOST_RANK = 500, 2400  # columns of L; of L for all classes but one
-_MOST_PAIRS = 1500
+_MOST_PAIRS = 2000
 _SMALL_PIVOT = 1e-9  # of the largest diagonal element
-_CLEAR = 0.1  # pairs whose D is as large as this share of what L leaves are not factorized
+_CLEAR = 0.3  # pairs whose D is as large as this share of what L leaves are not factorized
 _STALE = 4.0  # times what the pivots left at first: they are chosen anew
 
 
@@ -179,7 +179,9 @@ class PairSystem:
             out[self.pairs] = cho_solve(self.factor, r[self.pairs], check_finite=False)
         return np.asarray(out)
 
-    def _precondition(self, r: Array, asked: Array | None = None) -> tuple[Array, Array]:
+    def _precondition(
+        self, r: Array, asked: Array | None = None, refinements: int = 0
+    ) -> tuple[Array, Array]:
         p = self._base(r)
         q = self.low.shape[1] * self.d
         if not self.L_all.shape[1]:
@@ -189,7 +191,7 @@ class PairSystem:
             right[:q] -= asked
         x = self._small(right)
         p = p - self._base(self._up(x))
-        for _ in range(_REFINEMENTS if q else 0):  # what the elimination lost
+        for _ in range(refinements if q else 0):  # what the elimination lost
             more = self._down(p) - x
             if asked is not None:
                 more[:q] -= asked
@@ -215,7 +217,7 @@ class PairSystem:
         """x and e for the columns of r."""
         asked = None if mismatch is None else mismatch.reshape(-1, 1)
         r = np.where(self.moves[:, None], r, 0.0)
-        x, e = self._precondition(r, asked)
+        x, e = self._precondition(r, asked, _REFINEMENTS)
         self.n_steps = 0
         if self.R is None or self.pairs.size == np.count_nonzero(self.moves):
             return x, e

@@ -47,6 +47,9 @@ class Task:
         # of the joint hinge: the class of each sample, and the other class of each barrier variable
         self.codes: Array | None = None
         self.others: Array | None = None
+        # samples whose columns hold most of the dense kernels, and the share that they leave
+        self.pivots: Array | None = None
+        self.left = 0.0
         self.b = np.zeros(self.d)
 
     def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:
@@ -149,20 +152,6 @@ class Task:
             return columns
         turns = self.turn.reshape(self.n, self.d, self.d)
         return np.asarray((turns @ columns.reshape(self.n, self.d, -1)).reshape(columns.shape))
-
-    def spread(self, columns: Array) -> Array:
-        """T_i'(x_ij I) for columns x (n, k) that all d numbers of a sample share, (n d, k d)."""
-        turns = self.turn.reshape(self.n, self.d, 1, self.d)
-        return np.asarray((columns[:, None, :, None] * turns).reshape(self.n * self.d, -1))
-
-    def between(self, R: Array) -> Array:
-        """T_i'R_ij T_j for a matrix over the samples, (n d, n d); a new array."""
-        if self.d == 1:
-            return R.copy()
-        matrix = self.turn @ self.turn.T
-        by_sample = matrix.reshape(self.n, self.d, self.n, self.d)
-        by_sample *= R[:, None, :, None]
-        return matrix
 
     def curvature(self, theta: Array) -> Array:
         """The barriers' second derivative in each coordinate, (n d,); infinite where nothing can move."""

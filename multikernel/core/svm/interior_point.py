@@ -7,7 +7,8 @@ to 40 steps on all kernels, each with one Cholesky factorization. It is used whe
 double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
 
 The dual variables are made of barrier variables (:mod:`.barrier`), or of scores for smooth losses
-(:mod:`.smooth`), which have their own matrix in the place of R + D.
+(:mod:`.smooth`), which have their own matrix in the place of R + D. That of a joint machine is too large
+to be factorized: its equations are solved by conjugate gradients (:mod:`.joint.newton`).
 
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
 the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·
@@ -33,13 +34,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from ..._typing import Array
 from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Kernels
 from .barrier import SmoothTask, Task, make_task
+from .joint.newton import PairSystem
+from .joint.newton import cholesky as _cholesky
 from .losses import JointHinge, Loss
 from .smooth import SmoothLoss
 
@@ -285,7 +288,7 @@ class _Point:
     def _system(self, t: int) -> "_System":
         """The factors of one task, with the columns that all directions use."""
         task, K = self.tasks[t], self.kernels
-        kind = _SmoothSystem if isinstance(task, SmoothTask) else _System
+        kind = _SmoothSystem if isinstance(task, SmoothTask) else _System if task.d == 1 else _JointSystem
         system = kind(self.R, task, K.Q, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
@@ -469,8 +472,7 @@ class _System:
     def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
         self.G, self.d, self.task = G, task.d, task
         self._factorize(R, task)
-        P = Q @ G
-        self.P = P if task.d == 1 else task.spread(P)
+        self.P = Q @ G
         if self.P.shape[1]:
             self.BP = self._base(self.P)
             N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
@@ -482,10 +484,10 @@ class _System:
         self.theta = task.s / task.a + task.v / task.room
         self.curvature = task.curvature(self.theta)
         self.moves = np.isfinite(self.curvature)
-        self.D = np.where(self.moves, self.curvature, 0.0) + (task.shift if task.d == 1 else 0.0)
+        self.D = np.where(self.moves, self.curvature, 0.0) + task.shift
         self.factor = None
         if R is not None:
-            matrix = task.between(R)
+            matrix = R.copy()
             matrix.flat[:: len(matrix) + 1] += self.D
             if not self.moves.all():
                 matrix[~self.moves] = matrix[:, ~self.moves] = 0.0
@@ -561,16 +563,16 @@ class _SmoothSystem(_System):
         return np.asarray(self.S[:, None] * inner if self.S.ndim == 1 else self.S @ inner)
 
 
-def _cholesky(matrix: Array) -> Any:
-    """A Cholesky factor; a growing ridge makes definite what rounding left indefinite."""
-    ridge, size = 0.0, float(np.abs(np.diagonal(matrix)).mean())
-    for _ in range(8):
-        lifted = matrix if ridge == 0.0 else matrix + ridge * size * np.eye(len(matrix))
-        try:
-            return cho_factor(lifted, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            ridge = max(100.0 * ridge, 1e-16)
-    raise np.linalg.LinAlgError("the matrix has no Cholesky factor.")
+class _JointSystem(_System):
+    """The same for a joint machine, by conjugate gradients."""
+
+    def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
+        self.G, self.d, self.task = G, task.d, task
+        self.theta = self.curvature = task.s / task.a + task.v / task.room
+        self.pairs = PairSystem(R, task, Q, G, self.theta)
+
+    def solve(self, r: Array, mismatch: Array | None = None) -> tuple[Array, Array]:
+        return self.pairs.solve(r, mismatch)
 
 
 def _bordered(A: Array, c: Array, right: Array, rest: float) -> tuple[Array, float]:

@@ -34,16 +34,17 @@ AnyLoss = Loss | JointHinge | SmoothLoss
 Exact = Callable[[int], Array | None]
 
 _LOST = 1e-4  # share of the function that rounding of dual variables may take
-MOST_DENSE = 4000  # coordinates of a dense factorization
+MOST_DENSE = 4000  # samples of a dense kernel
 _MOST_RANK = 1000  # of kernels beside which there is no dense factorization
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
 # What the other method reads, in n³, n² and stacks, as times tell; usual fits need less than a third of it.
 _STEPS, _ROWS, _PASSES = 0.1, 35.0, 10.0
-_JOINT = 3.0  # times as much for a joint machine, whose steps are dearer by either method
 MOST_ITERATIONS = 20  # of the outer loop, of which usual fits need 2 to 10
 _LEAST_WORK = 6e6  # numbers, read within a hundredth of a second
+# Of a joint machine: in n² for each class but one, and in numbers.
+_JOINT_ROWS, _JOINT_LEAST = 150.0, 5.0 * _LEAST_WORK
 _AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
 _FINEST = 1e-8
 _CLEAR = 0.1  # times tol
@@ -59,7 +60,7 @@ def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | 
     if stack.identity is not None or stack.on_disk or isinstance(losses[0], HardMargin):
         return False
     numbers = _numbers_per_sample(losses)
-    if stack.n * numbers <= MOST_DENSE:
+    if stack.n <= MOST_DENSE:
         return True
     every = np.arange(stack.n_stored)
     if not all(_looks_low(K) for K in stack.subset(_sample(stack.n))):
@@ -75,10 +76,11 @@ def _numbers_per_sample(losses: Sequence[AnyLoss]) -> int:
 
 def allowed_work(stack: WeightedStack, losses: Sequence[AnyLoss]) -> float:
     """How many numbers may be read before the problem is handed over."""
-    n = float(stack.n) * _numbers_per_sample(losses)
-    numbers = len(losses) * _STEPS * (n**3 if n <= MOST_DENSE else _MOST_RANK * n)
-    numbers += _PASSES * stack.n_stored * float(stack.n) ** 2 + _ROWS * n * n + _LEAST_WORK
-    return _JOINT * numbers if isinstance(losses[0], JointHinge) else numbers
+    n = float(stack.n)
+    numbers = _PASSES * stack.n_stored * n**2 + _LEAST_WORK
+    if isinstance(losses[0], JointHinge):
+        return numbers + _JOINT_LEAST + _JOINT_ROWS * _numbers_per_sample(losses) * n**2
+    return numbers + len(losses) * _STEPS * (n**3 if n <= MOST_DENSE else _MOST_RANK * n) + _ROWS * n**2
 
 
 def beyond_precision(
@@ -177,7 +179,8 @@ def solve(
     """Weights and machines together; ``note`` gets the bounds and weights of each iteration, True stops."""
     by_duals = not factors  # else they do not hold the function, whatever rounding makes of its bounds
     others = np.setdiff1d(np.arange(stack.n_stored), list(factors))
-    factors = factors | _low_rank_factors(stack, others, stack.n // 4, exact)
+    most = stack.n // (4 * _numbers_per_sample(losses))
+    factors = factors | _low_rank_factors(stack, others, most, exact)
     kernels = Kernels(stack.Ks, stack.scales, factors)
     method = InteriorPoint(kernels, losses, weight_set, stack.floor, least_size)
     aim = min(tol, max(_AIM * tol, _FINEST))

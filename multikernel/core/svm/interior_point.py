@@ -199,8 +199,8 @@ class _Point:
         self.kernels = K = method.kernels
         self.R, self.split = K.dense_sum(self.weights.omega), K.split(self.weights.omega)
         self.betas = [task.beta for task in self.tasks]
-        self.thetas = [self.split.down(task.eta) for task in self.tasks]
-        self.inner = [self.split.inner(theta) for theta in self.thetas]
+        shares = [K.shares(self.split, self.weights.omega, task.eta) for task in self.tasks]
+        self.thetas, self.inner = [theta for theta, _ in shares], [inner for _, inner in shares]
         found = [K.adjoints(beta, inner) for beta, inner in zip(self.betas, self.inner, strict=True)]
         self.F = [F for F, _ in found]
         self.q = np.sum([q for _, q in found], axis=0)

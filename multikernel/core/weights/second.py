@@ -89,7 +89,7 @@ def beyond_precision(
     sizes = largest * stack.mean_diagonals * stack.n * np.finfo(float).eps
     if not np.isfinite(sizes).all():
         return {}
-    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1, exact)
+    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n, exact)
 
 
 def _largest_dual(loss: AnyLoss) -> float:
@@ -118,7 +118,7 @@ def _low_rank_factors(
             continue
         K = stack.with_kernels(np.array([m]))[m]
         rows = _sample(stack.n)
-        if stack.n > 2 * _SAMPLE and most < stack.n - 1 and not _looks_low(K[np.ix_(rows, rows)]):
+        if stack.n > 2 * _SAMPLE and most < stack.n and not _looks_low(K[np.ix_(rows, rows)]):
             continue
         factor = pivoted_factor(K)
         if factor.L.shape[1] <= most and _matches(K, factor):

@@ -46,7 +46,7 @@ from .smooth import SmoothLoss
 _MAX_ITER = 150
 _PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
-_RELEASE = 0.3  # the machines' own relative gap from which on the weights move
+_RELEASE = 0.3  # the machines' own relative gap, or their products, from which on the weights move
 _FIRST_SHARE = 0.03  # of the value is what the barriers of the weights begin with
 _FRACTION = 0.99  # of the way to the boundary
 _STEEPEST, _SHORTENINGS = 3.0, 12  # slopes of weights, in relation to that of the set; halvings of a step
@@ -173,8 +173,8 @@ class InteriorPoint:
                 break
             if self.weights.learns and not self.weights.moves:
                 own = relative_gap(found.upper, found.dual, self.least_size)
-                # where rounding hides that gap, the products say that it is small
-                if own <= _RELEASE or 0.0 < product <= _NOTHING * abs(found.upper):
+                # as long as β does not yet agree with η on huge kernels, only the products say how far it is
+                if own <= _RELEASE or 0.0 < product <= _RELEASE * abs(found.upper):
                     share = _FIRST_SHARE * abs(found.upper) / self.kernels.n_kernels
                     self.weights.release(max(product / number if number else 0.0, share), point.q)
                     waited, least = 0, np.inf

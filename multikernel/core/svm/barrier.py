@@ -53,8 +53,8 @@ class Task:
         """Half of each bound, in balance; where there is none, what one sample would have alone.
 
         All times what is best for them together on R: where C is far larger than the duals will be, each step
-        takes only a constant factor of them. The slacks agree with the scores of kernels that are not of low rank, R β: from slacks that are far
-        smaller, each step goes only half of its way.
+        takes only a constant factor of them. The slacks agree with the scores of kernels that are not of low
+        rank, R β: from slacks that are far smaller, each step goes only half of its way.
         """
         self.eta = np.zeros((rank, self.d))
         alone = 0.5 / np.where(self.shift > 0.0, self.shift, max(mean_diagonal, 1e-300))

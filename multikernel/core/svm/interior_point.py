@@ -246,6 +246,7 @@ class _Point:
         """Predictor and corrector; False where the equations cannot be solved any more."""
         with np.errstate(all="ignore"):
             try:
+                self.P = self.kernels.Q @ self.split.G
                 self.systems = [self._system(t) for t in range(len(self.tasks))]
                 predictor = self._direction(0.0, None)
                 change = self._direction(self._centering(predictor), predictor)
@@ -286,7 +287,7 @@ class _Point:
         """The factors of one task, with the columns that all directions use."""
         task, K = self.tasks[t], self.kernels
         kind = _SmoothSystem if isinstance(task, SmoothTask) else _System
-        system = kind(self.R, task, K.Q, self.split.G)
+        system = kind(self.R, task, self.P, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -345,7 +346,7 @@ class _Point:
             rho = rho + cs / task.a - cv / task.room
             r = task.right_side(rho, system.theta, system.curvature)
         beta = self._expansion(t)
-        mismatch = self.thetas[t] - (K.Q @ self.split.G).T @ beta
+        mismatch = self.thetas[t] - self.split.G.T @ (K.Q.T @ beta)
         x, e = system.solve(r[:, None], mismatch)
         missing = task.total - beta.sum(axis=0)
         A, right = system.reduced(x[:, 0], missing)
@@ -464,12 +465,11 @@ class _Part(NamedTuple):
 
 # ---------------------------------------------------------------------- linear systems
 class _System:
-    """(R + D) x + Q e = r, G⁻¹e − G'Q'x = −mismatch of one task, in the task's coordinates."""
+    """(R + D) x + Q e = r, G⁻¹e − P'x = −mismatch of one task, P = QG, in the task's coordinates."""
 
-    def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
+    def __init__(self, R: Array | None, task: Task, P: Array, G: Array) -> None:
         self.G, self.d, self.task = G, task.d, task
         self._factorize(R, task)
-        P = Q @ G
         self.P = P if task.d == 1 else task.spread(P)
         if self.P.shape[1]:
             self.BP = self._base(self.P)

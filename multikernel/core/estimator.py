@@ -642,8 +642,8 @@ class BaseMKL(KernelEstimator):
         )
         return (
             f"Kernel {name!r} is too large for this C: its mean diagonal is {size}, and C times the sum of "
-            f"its diagonal times the rounding error of floating point is {shares[worst]:.1e}; less than 1e-4 is "
-            f"safe. {how}, {self._easier}, or raise tol."
+            f"its diagonal times the rounding error of floating point is {shares[worst]:.1e}; less than "
+            f"1e-4 is safe. {how}, {self._easier}, or raise tol."
         )
 
     def _explicit_features(self, rows: Array) -> Exact | None:

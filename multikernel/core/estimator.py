@@ -75,11 +75,11 @@ from .missing_views import (
 )
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
-from .stack.sums import stack_of_rows
+from .stack.sums import stack_diagonals, stack_of_rows
 from .svm.losses import JointHinge, Loss
 from .weights.learn import learn_weights
 from .weights.loop import SolveResult
-from .weights.second import Exact
+from .weights.second import Exact, is_lost, lost_shares
 
 _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
@@ -362,14 +362,15 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
 
     def _warn_unless_converged(self) -> None:
+        of_scale = self.__dict__.pop("_remedy", "")  # said once, and not part of the model
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
         remedy = {
             Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
             Status.MAX_TIME: "The time is over: raise max_time or tol, or normalise the kernels.",
             Status.MAX_COLUMNS: "Raise max_columns or tol.",
-            Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
-            "kernels.",
+            Status.STALLED: of_scale
+            or f"Floating point allows no better: raise tol, {self._easier}, or normalise the kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with KernelBank(kernels, psd="clip").',
             Status.INSEPARABLE: "Use a finite C, or richer kernels.",
             Status.INFEASIBLE: "The problem has no solution: check costs and bounds.",
@@ -464,6 +465,7 @@ class Solved:
     scales: Array | None = None
     reference: Array | None = None
     memories: Sequence[Memory | None] = ()  # of classifiers
+    remedy: str = ""  # where rounding keeps it from its tolerance
 
     def coefficients(self, n_samples: int) -> Array:
         """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
@@ -616,13 +618,33 @@ class BaseMKL(KernelEstimator):
         if has is None or has.all():
             result = self._learn(part, losses, exact=self._explicit_features(rows), **settings)
             reference = None if has is None else result.weights
-            return Solved(result, rows, names, None, reference, remembered(part, losses, result))
+            remedy = self._remedy_of_scale(part, losses) if result.status == Status.STALLED else ""
+            return Solved(result, rows, names, None, reference, remembered(part, losses, result), remedy)
         start = settings.pop("start", None)
         result, reference = learn_rescaled(
             lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
             part, has, start, self._place_of_stack,
         )  # fmt: skip
         return Solved(result, rows, names, sample_scales(has, reference), reference)
+
+    def _remedy_of_scale(self, Ks: Array, losses: Sequence[Loss | JointHinge]) -> str:
+        """What to do about the kernel that double precision holds least; nothing where it holds all."""
+        sizes = stack_diagonals(Ks).mean(axis=1)
+        shares = lost_shares(sizes, Ks.shape[1], losses)
+        worst = int(np.argmax(shares))
+        if not is_lost(float(shares[worst])):
+            return ""
+        name, size = self.view_names_[worst], f"{sizes[worst]:.1e}"
+        how = (
+            f"Divide it by {size}"
+            if self._precomputed
+            else 'Standardize its columns, or normalize it by KernelBank(kernels, normalize="trace")'
+        )
+        return (
+            f"Kernel {name!r} is too large for this C: its mean diagonal is {size}, and C times the sum of "
+            f"its diagonal times the rounding error of floating point is {shares[worst]:.1e}; less than "
+            f"1e-4 is safe. {how}, {self._easier}, or raise tol."
+        )
 
     def _explicit_features(self, rows: Array) -> Exact | None:
         """The explicit features of a kernel at some of the samples, by its number."""
@@ -676,6 +698,7 @@ class BaseMKL(KernelEstimator):
         """Keep the machines in compact form: support rows and active kernels only."""
         duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
         self._store_results([solved.result for solved in solutions], [solved.names for solved in solutions])
+        self._remedy = next((solved.remedy for solved in solutions if solved.remedy), "")
         factors = kernel_factors(solutions)
         used = np.any(duals, axis=0)
         for factor in factors:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from judges.margin_gap import judge_model, monomials
 from multikernel import (
@@ -146,3 +147,33 @@ def test_what_a_prediction_costs_counts_the_pivots():
         Polynomial(degree=2)(X)[:, :, None], targets("hinge", values)
     )
     assert model.total_cost_ == model.kernel_factors_[0].support.size
+
+
+def far_apart(n=90, factor=1e8):
+    """A Gaussian kernel and a narrower one of full rank with large values, precomputed, and two classes."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 6))
+    y = (X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + 0.3 * rng.normal(size=n) > 0.0).astype(int)
+    grams = [Gaussian(gamma=0.02)(X), factor * Gaussian(gamma=0.3)(X)]
+    return grams, y
+
+
+def test_a_huge_kernel_of_full_rank_predicts_by_its_factor():
+    grams, y = far_apart()
+    model = MKLClassifier("precomputed", C=1e6, norm=1.5).fit(np.stack(grams, axis=-1), y)
+    assert model.status_ == "optimal"
+    verdict = judge_model(model, grams, y)
+    assert abs(verdict.gap) <= 1.05 * model.tol
+
+
+def test_what_double_precision_does_not_hold_names_the_kernel_and_the_remedy():
+    X, values = raw_table(n=120)
+    y = targets("hinge", values)
+    kernels = bank(Gaussian(gamma=1e-5), Polynomial(degree=3))
+    X = 1e3 * X
+    with pytest.warns(ConvergenceWarning, match=r"Kernel 'view 1' is too large.*normalize=\"trace\""):
+        model = MKLClassifier(kernels, C=1e12, tol=1e-9).fit(X, y)
+    assert model.status_ == "stalled"
+    flipped = np.where(np.random.default_rng(0).random(y.size) < 0.2, 1 - y, y)
+    with pytest.warns(ConvergenceWarning, match=r"Kernel 'kernel-0' is too large.*Divide it by"):
+        MKLClassifier("precomputed", C=1e12, tol=1e-9).fit(Polynomial(degree=3)(X)[..., None], flipped)

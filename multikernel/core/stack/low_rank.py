@@ -17,7 +17,7 @@ from ..._typing import Array
 RANK_TOL = 1e-12
 FEATURE_TOL = 1e-8  # of the largest singular value of explicit features
 # of directions that several kernels share, up to the rounding of features and of the kernels' values
-_SPAN_TOL, _ROUGH_SPAN_TOL = 1e-15, 1e-12
+_SPAN_TOL, _ROUGH_SPAN_TOL = 1e-14, 1e-12
 
 
 # ---------------------------------------------------------------------- factors
@@ -97,6 +97,13 @@ class Kernels:
             R += (omega[m] * self.scales[m]) * self.Ks[m]
         return R
 
+    def shares(self, split: "Split", omega: Array, eta: Array) -> tuple[Array, list[Array]]:
+        """θ = G⁻¹η, and T_m'ξ of each kernel of low rank, which make η to its last digits."""
+        theta = split.down(eta)
+        inner = split.inner(theta)
+        missing = split.inner(split.down(eta - self.moved(omega, inner, eta.shape[1])))
+        return theta, [part + more for part, more in zip(inner, missing, strict=True)]
+
     def split(self, omega: Array) -> "Split":
         """How a function of the range of Q is shared by the kernels of low rank."""
         stacked = [np.sqrt(omega[m]) * T.T for m, T in zip(self.low, self.T, strict=True)]
@@ -173,12 +180,21 @@ def _common_basis(factors: Sequence[Array], n: int, tol: float) -> tuple[Array, 
     """Orthonormal Q (n, r) of the range of all factors, and T_m with L_m = Q T_m."""
     if not factors:
         return np.zeros((n, 0)), []
-    sizes = [float(np.linalg.norm(L)) or 1.0 for L in factors]
-    together = np.concatenate([L / size for L, size in zip(factors, sizes, strict=True)], axis=1)
+    # Columns of one factor differ by their singular values: each is brought to length 1, so that none loses
+    # more than its own rounding.
+    together = np.concatenate([_unit_columns(L) for L in factors], axis=1)
     basis, upper, _ = qr(together, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diagonal(upper))
     rank = int(np.count_nonzero(diagonal > tol * diagonal[0])) if diagonal.size else 0
+    basis = np.ascontiguousarray(basis[:, :rank])
     # in the basis of the sum's eigenvectors the elements of W are graded
-    left, _, _ = np.linalg.svd(upper[:rank], full_matrices=False)
-    Q = basis[:, :rank] @ left
+    inside = [basis.T @ L for L in factors]
+    sizes = [float(np.linalg.norm(T)) or 1.0 for T in inside]
+    parts = np.concatenate([T / size for T, size in zip(inside, sizes, strict=True)], axis=1)
+    Q = basis @ np.linalg.svd(parts, full_matrices=False)[0]
     return Q, [Q.T @ L for L in factors]
+
+
+def _unit_columns(L: Array) -> Array:
+    sizes = np.linalg.norm(L, axis=0)
+    return np.asarray(L / np.where(sizes > 0.0, sizes, 1.0))

@@ -49,7 +49,7 @@ from .smooth import SmoothLoss
 _MAX_ITER = 150
 _PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
-_RELEASE = 0.3  # the machines' own relative gap from which on the weights move
+_RELEASE = 0.3  # the machines' own relative gap, or their products, from which on the weights move
 _FIRST_SHARE = 0.03  # of the value is what the barriers of the weights begin with
 _FRACTION = 0.99  # of the way to the boundary
 _STEEPEST, _SHORTENINGS = 3.0, 12  # slopes of weights, in relation to that of the set; halvings of a step
@@ -176,8 +176,8 @@ class InteriorPoint:
                 break
             if self.weights.learns and not self.weights.moves:
                 own = relative_gap(found.upper, found.dual, self.least_size)
-                # where rounding hides that gap, the products say that it is small
-                if own <= _RELEASE or 0.0 < product <= _NOTHING * abs(found.upper):
+                # as long as β does not yet agree with η on huge kernels, only the products say how far it is
+                if own <= _RELEASE or 0.0 < product <= _RELEASE * abs(found.upper):
                     share = _FIRST_SHARE * abs(found.upper) / self.kernels.n_kernels
                     self.weights.release(max(product / number if number else 0.0, share), point.q)
                     waited, least = 0, np.inf
@@ -202,8 +202,8 @@ class _Point:
         self.kernels = K = method.kernels
         self.R, self.split = K.dense_sum(self.weights.omega), K.split(self.weights.omega)
         self.betas = [task.beta for task in self.tasks]
-        self.thetas = [self.split.down(task.eta) for task in self.tasks]
-        self.inner = [self.split.inner(theta) for theta in self.thetas]
+        shares = [K.shares(self.split, self.weights.omega, task.eta) for task in self.tasks]
+        self.thetas, self.inner = [theta for theta, _ in shares], [inner for _, inner in shares]
         found = [K.adjoints(beta, inner) for beta, inner in zip(self.betas, self.inner, strict=True)]
         self.F = [F for F, _ in found]
         self.q = np.sum([q for _, q in found], axis=0)
@@ -249,6 +249,7 @@ class _Point:
         """Predictor and corrector; False where the equations cannot be solved any more."""
         with np.errstate(all="ignore"):
             try:
+                self.P = self.kernels.Q @ self.split.G
                 self.systems = [self._system(t) for t in range(len(self.tasks))]
                 predictor = self._direction(0.0, None)
                 change = self._direction(self._centering(predictor), predictor)
@@ -288,8 +289,12 @@ class _Point:
     def _system(self, t: int) -> "_System":
         """The factors of one task, with the columns that all directions use."""
         task, K = self.tasks[t], self.kernels
-        kind = _SmoothSystem if isinstance(task, SmoothTask) else _System if task.d == 1 else _JointSystem
-        system = kind(self.R, task, K.Q, self.split.G)
+        system: _System
+        if task.d > 1:
+            system = _JointSystem(self.R, task, K.Q, self.split.G)
+        else:
+            kind = _SmoothSystem if isinstance(task, SmoothTask) else _System
+            system = kind(self.R, task, self.P, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -348,7 +353,7 @@ class _Point:
             rho = rho + cs / task.a - cv / task.room
             r = task.right_side(rho, system.theta, system.curvature)
         beta = self._expansion(t)
-        mismatch = self.thetas[t] - (K.Q @ self.split.G).T @ beta
+        mismatch = self.thetas[t] - self.split.G.T @ (K.Q.T @ beta)
         x, e = system.solve(r[:, None], mismatch)
         missing = task.total - beta.sum(axis=0)
         A, right = system.reduced(x[:, 0], missing)
@@ -467,12 +472,12 @@ class _Part(NamedTuple):
 
 # ---------------------------------------------------------------------- linear systems
 class _System:
-    """(R + D) x + Q e = r, G⁻¹e − G'Q'x = −mismatch of one task, in the task's coordinates."""
+    """(R + D) x + Q e = r, G⁻¹e − P'x = −mismatch of one task, P = QG, in the task's coordinates."""
 
-    def __init__(self, R: Array | None, task: Task, Q: Array, G: Array) -> None:
+    def __init__(self, R: Array | None, task: Task, P: Array, G: Array) -> None:
         self.G, self.d, self.task = G, task.d, task
         self._factorize(R, task)
-        self.P = Q @ G
+        self.P = P
         if self.P.shape[1]:
             self.BP = self._base(self.P)
             N = np.eye(self.P.shape[1]) + self.P.T @ self.BP

@@ -2,10 +2,10 @@
 
 Two reasons, both measured and neither a time:
 
-- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-4 for a kernel of low
-  numerical rank, no dual variables hold the function in double precision. The interior-point method is called
-  at once, and these kernels predict by their factors: by explicit features where the kernel has some, which
-  are far more precise than its values, else by its values at the pivots.
+- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-4 for a kernel, no dual
+  variables hold the function in double precision. The interior-point method is called at once, and these
+  kernels predict by their factors, of full rank up to 1200 samples: by explicit features where the kernel has
+  some, which are far more precise than its values, else by its values at the pivots.
 - **Work** (:func:`allowed_work`). SMO and the outer loop may read as many numbers as the interior-point
   method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
   cheaper of the two.
@@ -36,6 +36,7 @@ Exact = Callable[[int], Array | None]
 _LOST = 1e-4  # share of the function that rounding of dual variables may take
 MOST_DENSE = 4000  # samples of a dense kernel
 _MOST_RANK = 1000  # of kernels beside which there is no dense factorization
+_MOST_FULL = 1200  # samples up to which a kernel of full rank may enter by its factor
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
 _LOW_RANK = 0.75  # of these rows
 _MATCH = 1e-10  # of the largest diagonal element: a factor that misses more belongs to no such kernel
@@ -86,12 +87,23 @@ def allowed_work(stack: WeightedStack, losses: Sequence[AnyLoss]) -> float:
 def beyond_precision(
     stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | None = None
 ) -> dict[int, Factor]:
-    """Factors of the kernels of low rank that dual variables cannot hold; none where all can."""
-    largest = max(_largest_dual(loss) for loss in losses)
-    sizes = largest * stack.mean_diagonals * stack.n * np.finfo(float).eps
+    """Factors of the kernels that dual variables cannot hold; none where all can."""
+    sizes = lost_shares(stack.mean_diagonals, stack.n, losses)
     if not np.isfinite(sizes).all():
         return {}
-    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), stack.n - 1, exact)
+    most = stack.n - (stack.n > _MOST_FULL)
+    return _low_rank_factors(stack, np.flatnonzero(sizes > _LOST), most, exact)
+
+
+def lost_shares(mean_diagonals: Array, n: int, losses: Sequence[AnyLoss]) -> Array:
+    """C · tr(K_m)/n · n · eps of each kernel: what rounding of dual variables does to scores of size 1."""
+    largest = max(_largest_dual(loss) for loss in losses)
+    return np.asarray(largest * mean_diagonals * n * np.finfo(float).eps)
+
+
+def is_lost(share: float) -> bool:
+    """Whether it is too much for dual variables."""
+    return share > _LOST
 
 
 def _largest_dual(loss: AnyLoss) -> float:

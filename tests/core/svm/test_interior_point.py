@@ -262,3 +262,17 @@ def test_factors_are_those_of_the_kernel(rank):
     assert factor.pivots.size == rank
     np.testing.assert_allclose(factor.L @ factor.L.T, Z @ Z.T, atol=1e-12)
     np.testing.assert_array_equal(features((Z @ Z.T)[:, factor.pivots], factor.root), factor.L)
+
+
+def steps_of(Ks, loss):
+    """The number of steps to a gap of 1e-5, on the sum of the kernels."""
+    kernels, gaps = Kernels(Ks, np.ones(len(Ks)), {}), []
+    found = InteriorPoint(kernels, [loss], LpBall(np.inf)).run(1e-5, lambda best: bool(gaps.append(best.gap)))
+    assert found.gap <= 1e-5
+    return len(gaps)
+
+
+def test_the_steps_hardly_depend_on_a_bound_that_no_dual_variable_reaches():
+    X, target = make_table()
+    few, many = (steps_of(make_kernels(X)[2:], make_loss("hinge", target, C)) for C in (1e3, 1e12))
+    assert many <= few + 9  # of 21 more from half of the bound

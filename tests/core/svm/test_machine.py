@@ -381,10 +381,10 @@ def test_the_free_variables_answer_as_a_precise_system_says(gamma):
 def test_conjugate_gradients_start_from_an_earlier_solution(n_kernels):
     """The Hessian is of second order in their residuals, 2 % at most: far better than the solution."""
     rng = np.random.default_rng(0)
-    X, right, other = rng.normal(size=(400, 3)), *rng.normal(size=(2, n_kernels, 400))
-    stack = WholeKernel(gaussian(X, 2.0) + np.eye(400))
-    guess = solve_free_system(stack, np.arange(400), right)
-    for rows in (np.arange(400), np.arange(3, 390)):
+    X, right, other = rng.normal(size=(700, 3)), *rng.normal(size=(2, n_kernels, 700))
+    stack = WholeKernel(gaussian(X, 2.0) + np.eye(700))
+    guess = solve_free_system(stack, np.arange(700), right)
+    for rows in (np.arange(700), np.arange(3, 690)):
         near = right[:, rows] + 0.1 * other[:, rows]
         found = solve_free_system(stack, rows, near, guess)
         K = stack.combined[np.ix_(rows, rows)]

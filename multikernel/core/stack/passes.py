@@ -193,19 +193,31 @@ def quadratic_forms(Ks: Array, kernels: Array, rows: Array, beta: Array, out: Ar
 
 
 @compiled
-def quadratic_forms_dense(Ks: Array, kernels: Array, beta: Array, out: Array) -> None:
-    """``out[k] = β' K_kernels[k] β`` when most of β is not zero: contiguous, lower triangle only."""
-    for k in range(kernels.size):
-        Km = Ks[kernels[k]]
-        total = 0.0
-        for r in range(beta.size):
-            if beta[r] != 0.0:
-                row = Km[r]
-                acc = 0.0
-                for c in range(r):
-                    acc += beta[c] * row[c]
-                total += beta[r] * (2.0 * acc + beta[r] * row[r])
-        out[k] = total
+def dense_adjoint(K: Array, beta: Array, f: Array) -> None:
+    """``f = K β`` when most of β is not zero: the lower triangle alone is read, four rows at a time."""
+    n = beta.size
+    f[:] = 0.0
+    for first in range(n % 4 - 4, n, 4):
+        r = max(first, 0)
+        if first >= 0:
+            a0, a1, a2, a3 = K[r], K[r + 1], K[r + 2], K[r + 3]
+            b0, b1, b2, b3 = beta[r], beta[r + 1], beta[r + 2], beta[r + 3]
+            s0 = s1 = s2 = s3 = 0.0
+            for t in range(r):
+                s0 += a0[t] * beta[t]
+                s1 += a1[t] * beta[t]
+                s2 += a2[t] * beta[t]
+                s3 += a3[t] * beta[t]
+                f[t] += b0 * a0[t] + b1 * a1[t] + b2 * a2[t] + b3 * a3[t]
+            f[r] += s0
+            f[r + 1] += s1
+            f[r + 2] += s2
+            f[r + 3] += s3
+        for i in range(r, first + 4):  # these rows among themselves
+            for t in range(r, i):
+                f[i] += K[i, t] * beta[t]
+                f[t] += K[i, t] * beta[i]
+            f[i] += K[i, i] * beta[i]
 
 
 @compiled

@@ -32,17 +32,19 @@ from .passes import (
     adjoint_rows,
     combine_and_adjoint_rows,
     combine_rows,
+    dense_adjoint,
     gated_rows,
     gather_block,
     gather_stack,
     quadratic_forms,
-    quadratic_forms_dense,
     support_products,
 )
 
 _CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 # Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
 _SPARSE_SUPPORT = 0.5
+# Above this share, one triangle of each kernel takes less time to read than the rows of the support.
+_DENSE_SUPPORT = 0.75
 _ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
 _SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
@@ -260,8 +262,15 @@ class WeightedStack:
         """F[m] = c_m K_m β for the given kernels, from the rows where β is not zero."""
         rows = np.flatnonzero(beta)
         stored = self._stored(kernels)
-        adjoint_rows(self.with_kernels(stored), stored, self.scales, rows, beta[rows], F, True)
-        self.count_rows(rows.size, stored.size)
+        Ks = self.with_kernels(stored)
+        if rows.size > _DENSE_SUPPORT * self.n:
+            for m in stored:
+                dense_adjoint(Ks[m], beta, F[m])
+                F[m] *= self.scales[m]
+            self.count_rows(self.n // 2, stored.size)
+        else:
+            adjoint_rows(Ks, stored, self.scales, rows, beta[rows], F, True)
+            self.count_rows(rows.size, stored.size)
         self._identity_adjoint(kernels, beta, F)
 
     def adjoint_of_rows(self, kernels: Array, B: Array, F: Array) -> None:
@@ -280,7 +289,8 @@ class WeightedStack:
     def update_adjoint(self, kernels: Array, beta: Array, old: Array, F: Array) -> None:
         """Bring F from ``old`` to ``beta`` through the rows that changed, or afresh if that is cheaper."""
         rows = np.flatnonzero(beta != old)
-        if rows.size >= np.count_nonzero(beta):
+        support = np.count_nonzero(beta)
+        if rows.size >= min(support, _DENSE_SUPPORT * self.n):
             self.adjoint(kernels, beta, F)
             return
         stored = self._stored(kernels)
@@ -318,7 +328,10 @@ class WeightedStack:
         elif rows.size < _SPARSE_SUPPORT * self.n:
             quadratic_forms(self.Ks, stored, rows, beta[rows], q[: stored.size])
         else:
-            quadratic_forms_dense(self.Ks, stored, beta, q[: stored.size])
+            Ks, product = self.Ks, np.empty(self.n)
+            for k, m in enumerate(stored):
+                dense_adjoint(Ks[m], beta, product)
+                q[k] = beta @ product
         self.count_rows(rows.size // 2, stored.size)
         q[: stored.size] *= self.scales[stored]
         if stored.size < kernels.size:

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import blas, cho_solve, lapack
 
 from ..._numba import HUGE, compiled
 from ..._typing import Array
@@ -50,7 +50,9 @@ _PART = 1e8  # numbers that SMO reads, in about a tenth of a second, before it l
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
 _DRIFT = 1e-12  # of the sum of the duals, relative to their size
-_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 300, 30, 0.02
+_CG_SIZE, _CG_STEPS, _CG_RESIDUAL = 500, 30, 0.02
+_RIDGE = 1e-5  # relative, of single precision
+_FEW_SIDES = 8  # products with so many are faster one by one
 _SINGLE_SIZE = 80  # from so many free variables on, half the precision takes half the time
 _SINGULAR = 3e-3  # least pivot beside the largest, their squares as eigenvalues: single precision leaves 1 %
 _NEGATIVE = -1e-4  # single precision cannot tell less from zero
@@ -91,11 +93,23 @@ class Sensitivity:
 
     @classmethod
     def from_solution(
-        cls, rows: Array, inverse_ones: Array, solved: Array, right: Array, intercept: bool
+        cls,
+        rows: Array,
+        inverse_ones: Array,
+        solved: Array,
+        right: Array,
+        intercept: bool,
+        residual: Array | None = None,
     ) -> "Sensitivity":
-        """From K⁻¹1, K⁻¹F' and F: project out the direction of the intercept."""
+        """From K⁻¹1, K⁻¹F' and F: project out the direction of the intercept.
+
+        ``residual`` [1; F] − [K⁻¹1, K⁻¹F']'K of a rough solution makes the Hessian precise to second order.
+        """
+        shares = solved.sum(axis=0) / inverse_ones.sum() if intercept else np.zeros(len(right))
         if intercept:
-            solved = solved - np.outer(inverse_ones, solved.sum(axis=0) / inverse_ones.sum())
+            solved = solved - np.outer(inverse_ones, shares)
+        if residual is not None:
+            right = right + residual[1:] - np.outer(shares, residual[0])
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
             hessian = right @ solved
         return cls(rows, solved, 0.5 * (hessian + hessian.T))
@@ -128,15 +142,16 @@ def solve_free_system(
     """
     if rows.size < 2:
         return Sensitivity(rows, np.zeros((rows.size, right.shape[0])), np.zeros((right.shape[0],) * 2))
-    solution = None
+    solution = residual = None
     if rows.size > _CG_SIZE:
-        solution = _conjugate_gradients(stack, rows, right, _carry_over(guess, rows, right.shape[0] + 1))
+        found = _conjugate_gradients(stack, rows, right, _carry_over(guess, rows, right.shape[0] + 1))
+        solution, residual = found if found is not None else (None, None)
     elif rows.size >= _SINGLE_SIZE and not precise:
         solution = _single_cholesky(stack, rows, right)
     if solution is None:
         solution = _cholesky(stack, rows, right)
-    found = Sensitivity.from_solution(rows, solution[:, 0], solution[:, 1:], right, True)
-    return replace(found, solution=solution)
+    sensitivity = Sensitivity.from_solution(rows, solution[:, 0], solution[:, 1:], right, True, residual)
+    return replace(sensitivity, solution=solution)
 
 
 def _carry_over(guess: Sensitivity | None, rows: Array, n_sides: int) -> Array | None:
@@ -145,7 +160,7 @@ def _carry_over(guess: Sensitivity | None, rows: Array, n_sides: int) -> Array |
         return None
     start = np.zeros((rows.size, n_sides), np.float32)
     _, now, then = np.intersect1d(rows, guess.rows, assume_unique=True, return_indices=True)
-    start[now, :-1] = guess.solution[then, :-1]  # the last is a correction of β, another each time
+    start[now] = guess.solution[then]
     return start
 
 
@@ -158,38 +173,68 @@ def _right_hand_sides(right: Array, dtype: Any) -> Array:
 
 def _conjugate_gradients(
     stack: WeightedStack, rows: Array, right: Array, start: Array | None
-) -> Array | None:
-    """Block of CG runs with the diagonal as preconditioner; None if they do not converge."""
+) -> tuple[Array, Array] | None:
+    """Solution and residual of CG runs with the diagonal as preconditioner; None if they do not converge.
+
+    The runs share the reads of K until they are done one by one.
+    """
     K = stack.block(rows, np.float32)
     # one row for each right-hand side: the products with the symmetric K are fastest so
     residual = np.ascontiguousarray(_right_hand_sides(right, np.float32).T)
-    goal = _CG_RESIDUAL**2 * row_products(residual, residual)
+    goals = _CG_RESIDUAL**2 * row_products(residual, residual)
     solution = np.zeros_like(residual)
     if start is not None:
-        solution = np.ascontiguousarray(start.T)
-        residual -= solution @ K
-        if (row_products(residual, residual) <= goal).all():
-            return solution.T.astype(float)
+        solution, residual = _best_combinations(np.ascontiguousarray(start.T), residual, K)
     diagonal = np.diagonal(K).copy()
-    z = residual / diagonal
+    runs = np.flatnonzero(row_products(residual, residual) > goals)
+    x, r = solution[runs], residual[runs]
+    z = r / diagonal
     direction = z.copy()
-    rz = row_products(residual, z)
+    rz = row_products(r, z)
     for _ in range(_CG_STEPS):
-        product = direction @ K
+        if not runs.size:
+            return solution.T.astype(float), residual.astype(float)
+        product = _products(direction, K)
         curvature = row_products(direction, product)
         if not (curvature > 0).all():
             norm2 = row_products(direction, direction) * diagonal.mean()
             stack.negative_curvature |= bool((curvature < _NEGATIVE * norm2).any())
             return None
         step = (rz / curvature)[:, None]
-        solution += step * direction
-        residual -= step * product
-        if (row_products(residual, residual) <= goal).all():
-            return solution.T.astype(float)
-        z = residual / diagonal
-        rz, old = row_products(residual, z), rz
+        x += step * direction
+        r -= step * product
+        open_ = row_products(r, r) > goals[runs]
+        if not open_.all():
+            solution[runs], residual[runs] = x, r
+            runs, x, r, direction, rz = runs[open_], x[open_], r[open_], direction[open_], rz[open_]
+        z = r / diagonal
+        rz, old = row_products(r, z), rz
         direction = z + (rz / old)[:, None] * direction
     return None
+
+
+def _best_combinations(basis: Array, sides: Array, K: Array) -> tuple[Array, Array]:
+    """The combinations of an earlier solution's rows nearest to the present one, and their residuals."""
+    products = _products(basis, K)
+    gram = (basis @ products.T).astype(float)
+    sizes = np.sqrt(np.maximum(np.diagonal(gram), 1e-30))
+    gram /= sizes[:, None] * sizes
+    gram.flat[:: sizes.size + 1] += _RIDGE
+    _, shares, failed = lapack.dposv(gram, (basis @ sides.T) / sizes[:, None])
+    if failed:
+        return np.zeros_like(sides), sides
+    shares = (shares / sizes[:, None]).T.astype(np.float32)
+    return shares @ basis, sides - shares @ products
+
+
+def _products(sides: Array, K: Array) -> Array:
+    """sides @ K for a symmetric K: few sides are faster one by one, for which half of K is read."""
+    if len(sides) > _FEW_SIDES:
+        return sides @ K
+    out = np.empty_like(sides)
+    for side, target in zip(sides, out, strict=True):
+        blas.ssymv(1.0, K.T, side, y=target, overwrite_y=1)
+    return out
 
 
 def row_products(a: Array, b: Array) -> Array:

@@ -20,6 +20,7 @@ from .loop import WORKING_MARGIN, OuterLoop, SolveResult
 
 _COARSE_GAP = 0.05
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
+_FEW_KERNELS = 10  # so few are read so fast that it has to be on twice as many
 _COARSE_SHARE = 4
 _RUN = 8
 
@@ -245,7 +246,8 @@ def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
 def _start_coarse(learner: OuterLoop, hard: bool) -> None:
     """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
     n, options = learner.stack.n, learner.options
-    share = min(_COARSE_SHARE, n // _COARSE_SIZE)
+    least = _COARSE_SIZE if learner.n_kernels > _FEW_KERNELS else 2 * _COARSE_SIZE
+    share = min(_COARSE_SHARE, n // least)
     rows = _coarse_rows(learner, share, options.seed) if share > 1 else None
     if rows is None:
         return

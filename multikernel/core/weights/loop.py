@@ -57,9 +57,11 @@ _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as the
 EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time, if they are many
 _MOST_NULL_STEPS = 30
 _MOST_POLISHING = 12
+_UNSEEN_POLISHING = 2  # times that machines are solved on before the kernels left out are looked at
 _LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
+_WITHIN_REACH = 3.0
 _FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions' errors
 
 
@@ -137,6 +139,7 @@ class Iterate:
         self.best_duals: list[Array] = []
         self.exact, self.always_exact = False, False
         self.rest_checked = False
+        self.n_polished = 0
         # an upper bound that the present weights should stay below, else the exact plane is needed
         self.ceiling = np.inf
 
@@ -147,7 +150,7 @@ class Iterate:
                 machine.use_factor(factor)
         share = self.best_upper + 0.1 * self._size(self.best_upper)
         value_stop = share if len(self.machines) == 1 else np.inf
-        plain = self.working_gap <= _NEARLY_DONE * self.options.tol
+        plain = self.working_gap <= _NEARLY_DONE * self.options.tol or self.target <= self.options.tol
         return [machine.solve(self.target, value_stop, plain) for machine in self.machines]
 
     def _evaluate(self, values: list[Values]) -> list[Values]:
@@ -170,7 +173,7 @@ class Iterate:
         lower = self._lower(self.q[kernels], self._plane())
         gap = self._relative(min(upper, self.best_upper), lower)
         unknown = sum(remainder for _, remainder in parts)
-        if unknown > 0.1 * gap * self._size(upper) or gap <= self.options.tol or self._checks_rest(gap):
+        if unknown > 0.1 * gap * self._size(upper) or gap <= self.options.tol or self._checks_rest(gap, gap):
             return False
         if sum(v.dual for v in values) > self.ceiling:
             return False
@@ -184,13 +187,19 @@ class Iterate:
         self.q[:] = -np.inf
         self.q[kernels] = sum(machine.refresh(kernels) for machine in self.machines)
 
-    def _checks_rest(self, gap: float) -> bool:
-        """Whether it is time to look at the kernels outside the working set."""
+    def _checks_rest(self, gap: float, plain: float) -> bool:
+        """Whether it is time to look at the kernels outside the working set.
+
+        ``plain`` is the gap of the duals as they are: until it is small, the machines are solved on first.
+        """
         n_working = np.count_nonzero(self.working)
         if n_working == self.n_kernels:
             return False
         many = self.n_kernels - n_working > 3 * n_working  # the more are left out, the likelier one is missed
-        return gap <= self.options.tol or (many and gap <= EARLY_CHECK and not self.rest_checked)
+        if many and gap <= EARLY_CHECK and not self.rest_checked:
+            return True
+        ready = self.options.rough or plain <= self.options.tol or self.n_polished >= _UNSEEN_POLISHING
+        return gap <= self.options.tol and ready
 
     def _note_upper(self, upper: float) -> None:
         if upper < self.best_upper:
@@ -214,15 +223,17 @@ class Iterate:
         plane = self._plane()
         lower = self._lower(self.q[self.working], plane)
         self.working_gap = self._relative(self.best_upper, lower)
-        if not self.working.all() and self._checks_rest(self.working_gap):
-            self._check_rest()
-            lower = self._lower(self.q, plane)
-        complete = bool(np.isfinite(self.q).all())
-        if complete:
-            self.best_lower = max(self.best_lower, lower)
-        self.scaled_gap = self._relative(upper, lower) if complete else np.inf
         self.upper = sum(v.primal.plain for v in values)
-        self.lower = self._plain_lower(plane) if complete else -np.inf
+        self.lower = self._plain_lower(self.q[self.working], plane)
+        if self._checks_rest(self.working_gap, self._relative(self.upper, self.lower)):
+            self._check_rest()
+            lower, self.lower = self._lower(self.q, plane), self._plain_lower(self.q, plane)
+        # over the working set alone where the others were not looked at: it says whether to go on solving
+        self.scaled_gap = self._relative(upper, lower)
+        if np.isfinite(self.q).all():
+            self.best_lower = max(self.best_lower, lower)
+        else:
+            self.lower = -np.inf
         self.gap = self._relative(self.upper, self.lower)
         return values
 
@@ -252,10 +263,10 @@ class Iterate:
             c = min(max(reward, 0.0) / quadratic if quadratic > 0 else np.inf, limit)
         return c * reward - 0.5 * c * c * quadratic if np.isfinite(c) else 0.0
 
-    def _plain_lower(self, plane: tuple[float, float, float]) -> float:
+    def _plain_lower(self, q: Array, plane: tuple[float, float, float]) -> float:
         """The lower bound of the duals as they are, which are those that will be returned."""
         reward, shifted, _ = plane
-        return reward - 0.5 * (self.weight_set.support(self.q) + shifted)
+        return reward - 0.5 * (self.weight_set.support(q) + shifted)
 
     def _check_rest(self) -> None:
         """q of the kernels outside the working set; those near the top enter it."""
@@ -403,7 +414,7 @@ class OuterLoop(Iterate):
         self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False
-        self.n_null = self.n_stalled = self.n_polished = self.n_closed = 0
+        self.n_null = self.n_stalled = self.n_closed = 0
         self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
         self.enough = options.tol  # the gap of the planes at which their mean is tried
@@ -510,7 +521,10 @@ class OuterLoop(Iterate):
         loss is smooth: then the gap has to be squared away. Newton's step corrects the β that are free.
         """
         tol = self.options.tol
-        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.01 * gap, 30.0 * gap * gap))
+        target = min(0.02, 0.01 * gap, 30.0 * gap * gap)
+        if target < _WITHIN_REACH * tol:  # the next gap may be small enough: the machines must not spoil it
+            target = min(target, 0.2 * tol)
+        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), target)
 
     def _watch_progress(self, dual: float) -> None:
         """Ask for a finer inner solution where a step brought little; count what looks like a kink.

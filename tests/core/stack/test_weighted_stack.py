@@ -59,3 +59,15 @@ def test_adjoint_and_quadratic_forms(n_support, identity):
     changed[:2] += 1.0
     stack.update_adjoint(kernels, changed, beta, F)
     np.testing.assert_allclose(F, Ks @ changed, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 30])
+def test_one_triangle_is_read_where_beta_is_dense(n, dtype):
+    stack, Ks, _, _, rng = make(n=n, dtype=dtype)
+    beta = rng.normal(size=n)
+    F = np.full((5, n), np.nan)
+    stack.adjoint(np.arange(5), beta, F)
+    np.testing.assert_allclose(F, Ks @ beta, atol=1e-12)
+    np.testing.assert_allclose(stack.quadratic_forms(np.arange(5), beta), (Ks @ beta) @ beta, atol=1e-12)
+    assert stack.passes <= 1.0

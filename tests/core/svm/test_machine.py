@@ -375,3 +375,21 @@ def test_the_free_variables_answer_as_a_precise_system_says(gamma):
     expected = np.linalg.solve(border, np.vstack([right.T, np.zeros((1, 2))]))[:150]
     np.testing.assert_allclose(found.projected, expected, atol=1e-2 * np.abs(expected).max())
     np.testing.assert_allclose(found.hessian, right @ expected, rtol=1e-2)
+
+
+@pytest.mark.parametrize("n_kernels", [2, 12])
+def test_conjugate_gradients_start_from_an_earlier_solution(n_kernels):
+    """The Hessian is of second order in their residuals, 2 % at most: far better than the solution."""
+    rng = np.random.default_rng(0)
+    X, right, other = rng.normal(size=(700, 3)), *rng.normal(size=(2, n_kernels, 700))
+    stack = WholeKernel(gaussian(X, 2.0) + np.eye(700))
+    guess = solve_free_system(stack, np.arange(700), right)
+    for rows in (np.arange(700), np.arange(3, 690)):
+        near = right[:, rows] + 0.1 * other[:, rows]
+        found = solve_free_system(stack, rows, near, guess)
+        K = stack.combined[np.ix_(rows, rows)]
+        border = np.block([[K, np.ones((len(rows), 1))], [np.ones((1, len(rows))), np.zeros((1, 1))]])
+        expected = np.linalg.solve(border, np.vstack([near.T, np.zeros((1, n_kernels))]))[:-1]
+        hessian = near @ expected
+        np.testing.assert_allclose(found.projected, expected, atol=0.1 * np.abs(expected).max())
+        np.testing.assert_allclose(found.hessian, hessian, atol=3e-4 * hessian.max())

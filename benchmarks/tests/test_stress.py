@@ -253,7 +253,9 @@ def test_the_page_tells_shares_and_failures(counting, tmp_path):
     assert "| **all** | 24 | 95.8 % | 1 |" in text
     failed = text.split("## Failed")[1]
     assert "| 2 | raw polynomial 3 |" in failed and "| 5 | rank one |" in failed
-    tables = [line for line in text.splitlines() if line.startswith("|")]
+    before = text.split("## Before and now")[1].split("##")[0]
+    assert "| raw polynomial 3 | 40 % | 50.0 % |" in before and "| **all** | 72 % | 95.8 % |" in before
+    tables = [line for line in text.replace(before, "").splitlines() if line.startswith("|")]
     assert {line.count("|") for line in tables} == {12}
 
 

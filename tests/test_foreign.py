@@ -8,7 +8,16 @@ import pytest
 import scipy.sparse
 from sklearn.base import is_regressor
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, combine_kernels, compare, stack_kernels
+from multikernel import (
+    KernelBank,
+    LocalizedMKLClassifier,
+    MKLClassifier,
+    MKLRegressor,
+    combine_kernels,
+    compare,
+    join_views,
+    stack_kernels,
+)
 from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.boosting import ColumnBoostingRegressor
 from multikernel.datasets import piecewise_curve
@@ -28,10 +37,11 @@ from multikernel.kernels import (
     unit_diagonal,
 )
 from multikernel.kernels.networks import Network
-from multikernel.mkl import CostPath, WeightPath, cost_path
+from multikernel.mkl import CostPath, RegularizedMKLClassifier, WeightPath, cost_path
 from multikernel.registry import list_methods
 from multikernel.report import headline, render_html, render_markdown, save_report
 from multikernel.rules import AccuracyRule, ElasticNetMKL, FunctionalForm
+from multikernel.soft_labels import PosteriorSVC
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import MultiTable, View, distinct_views, per_feature
 from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
@@ -120,6 +130,34 @@ def test_memoryviews_given_for_lists_of_kernels():
     K = X @ X.T + np.eye(16)
     with pytest.raises(ValueError, match="every kernel must be a matrix"):
         stack_kernels(memoryview(K))
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
+def test_a_memoryview_of_a_stack_is_split_into_folds():
+    stack = STACK.copy()
+    settings = {"kernels": "precomputed", "cv": 2}
+    model = RegularizedMKLClassifier(**settings).fit(memoryview(stack), Y)
+    np.testing.assert_array_equal(
+        model.kernel_weights_, RegularizedMKLClassifier(**settings).fit(stack, Y).kernel_weights_
+    )
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.views.MissingViewsWarning")
+def test_samples_that_lack_a_table():
+    tables = {"a": pd.DataFrame(X[:, :2]).add_prefix("c"), "b": pd.DataFrame(X[:12, 2:]).add_prefix("d")}
+    for table in tables.values():
+        table.index = [f"s{i}" for i in range(len(table))]
+    joined = join_views(tables, how="outer")
+    assert set(PosteriorSVC().fit(joined, Y).predict(joined)) <= set(Y)
+    with pytest.raises(ValueError, match=r"view 'b-linear' holds NaN at row 12.* missing='complete'"):
+        LocalizedMKLClassifier().fit(joined, Y)
+
+
+def test_views_of_a_plan_may_be_a_list(tmp_path):
+    path = tmp_path / "t.csv"
+    pd.DataFrame(X).add_prefix("c").assign(y=Y).to_csv(path, index=False)
+    plan = plan_fit(read_table(path, target="y"), views=[View("line", Linear())])
+    assert [view.name for view in plan.kernels] == ["line"] and plan.model.fit(plan.X, plan.y)
 
 
 # --- NaN in Gram matrices, at every entry point that takes them ---------------------------------------------

@@ -295,7 +295,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
-        X = self._stack_of(X, reset=reset)
+        X = self._stack_of(np.asarray(X) if isinstance(X, memoryview) else X, reset=reset)
         if not reset:
             return X
         if hasattr(X, "shape") and len(X.shape) > 1:

@@ -15,7 +15,7 @@ from .._typing import Array
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.decisions import MachineClassifier, calibrate
-from ..core.estimator import BaseMKL, Solved, on_rows
+from ..core.estimator import BaseMKL, Solved
 from ..core.folds import Split, list_splits, make_folds
 from ..core.inputs import (
     Samples,
@@ -25,11 +25,11 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.kernel_checks import remembered
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
 from ..views.columns import Scaling
 from ..views.gating_features import columns_read
+from ..views.missing import CompletedBank
 from ..views.tables import as_table
 from .solver import (
     Distances,
@@ -336,9 +336,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         else:
             names = [str(label) for label in self.classes_]
             loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
-        part = on_rows(Ks, rows)
-        result = self._learn(part, [loss])
-        return Solved(result, rows, names, memories=remembered(part, [loss], result))
+        return self._solve_machines(Ks, rows, names, [loss])
 
     def _prices(self, soft: "SoftLabels", weights: Array) -> Array:
         """C of each sample."""
@@ -529,8 +527,10 @@ def _default_splits(y: Array, weights: Array, seed: Any) -> list[Split]:
 def table_distances(table: Any, bank: Any, Ks: Array) -> Distances:
     """Between samples: in the standardised columns that the kernels read, or in the kernels' feature space.
 
-    The second where columns are no numbers.
+    The second where columns are no numbers, and where samples lack views.
     """
+    if isinstance(bank, CompletedBank):
+        return KernelDistances(Ks)
     table = as_table(table)
     selection = columns_read(bank, table)
     try:

@@ -104,6 +104,10 @@ class CompletedBank(Bank):
         return list(self.bank.view_names_)
 
     @property
+    def views_(self) -> Any:
+        return self.bank.views_
+
+    @property
     def n_train_(self) -> int:
         return int(self.bank.n_train_)
 

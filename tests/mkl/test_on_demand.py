@@ -9,7 +9,12 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.kernels.together import OnDemand
 from multikernel.views import bank as banks
 
-X, Y = make_classification(420, 8, n_informative=5, n_redundant=0, n_classes=3, flip_y=0.05, random_state=0)
+N = 420
+# More samples for the start on a part of them, which a bank of few kernels has from 600 samples on.
+MANY, MANY_Y = make_classification(
+    700, 8, n_informative=5, n_redundant=0, n_classes=3, flip_y=0.05, random_state=0
+)
+X, Y = MANY[:N], MANY_Y[:N]
 BINARY = Y == 1
 KERNELS = [
     View(f"g{width:g}", Gaussian(scale=width), transforms="unit_diagonal", standardize=True)
@@ -49,7 +54,7 @@ def test_small_stacks_are_written_whole():
 
 
 def test_constant_kernels_are_refused_as_ever(always):
-    constant = np.column_stack([np.ones(420), X[:, 0]])
+    constant = np.column_stack([np.ones(N), X[:, 0]])
     views = [View("flat", Gaussian(gamma=1.0), columns=[0], normalize=None), ("rest", Gaussian(), [1])]
     with pytest.raises(ValueError, match="kernel 'flat' is constant on the training rows"):
         MKLClassifier(views).fit(constant, BINARY)
@@ -81,7 +86,7 @@ def test_kernels_without_use_are_not_written(always, monkeypatch):
     seen = []
     fit = KernelBank.fit_on_demand
     monkeypatch.setattr(KernelBank, "fit_on_demand", lambda self, X: seen.append(fit(self, X)) or seen[-1])
-    model = MKLClassifier(KERNELS).fit(X, BINARY)
+    model = MKLClassifier(KERNELS).fit(MANY, MANY_Y == 1)
     (stack,) = seen
     assert stack._is_written[model.kernel_weights_ > 0.0].all()
     assert not stack._is_written[4]  # the widest Gaussian, which tells nothing apart

@@ -96,7 +96,7 @@ ENTRIES = {
     "LogPenaltyMKL": [Entry(SHARP, PRICE, **NEW_SET)],
     "LowerBoundedMKL": [Entry(SHARP, PRICE)],
     "MSERule": [Entry({"cv": 2})],
-    "MarginMKL": [Entry(SHARP, PRICE), Entry(SHARP | {"norm": 2.0}, PRICE, **NEW_SET)],
+    "MarginMKL": [Entry(SHARP, PRICE), Entry({"norm": 2.0, "tol": 1e-9}, PRICE, **NEW_SET)],
     "MeanRule": [Entry(), Entry({"normalize": "variance"})],
     "PearsonRule": [Entry({"cv": 2})],
     "PolynomialRidge": [Entry(SHARP, **NEW_SET)],

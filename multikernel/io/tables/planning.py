@@ -68,7 +68,7 @@ def plan_fit(
     data: TableData,
     *,
     method: str = "mkl",
-    views: ViewList | None = None,
+    views: Sequence[View] | None = None,
     kernels: str | None = None,
     task: str = "auto",
     parameters: Mapping[str, Any] | None = None,
@@ -80,8 +80,8 @@ def plan_fit(
     data : TableData
     method : str, default="mkl"
         A name of `multikernel.registry.list_methods`.
-    views : ViewList, optional
-        From `read_views`.
+    views : ViewList or list of View, optional
+        From `read_views`, which knows their costs too.
     kernels : str, optional
         Kernels with commas between them, as for `parse_kernels`: on all columns, or on each view of the table
         where it names views. Without views and kernels: one Gaussian for each view of the table, else "auto".
@@ -110,6 +110,8 @@ def plan_fit(
     if "callback" in given:
         raise ValueError("callback is a function of Python, which cannot be set here.")
     notes: list[str] = []
+    if views is not None and not isinstance(views, ViewList):
+        views = ViewList(as_views(views))
     used, X = choose_kernels(data, views, kernels), data.X
     listed = [] if data.kind == "precomputed" else as_views(used)
     if data.kind == "tables":

@@ -55,9 +55,10 @@ class Task:
     def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:
         """Half of each bound, in balance; where there is none, what one sample would have alone.
 
-        All times what is best for them together on R: where C is far larger than the duals will be, each step
-        takes only a constant factor of them. The slacks agree with the scores of kernels that are not of low
-        rank, R β: from slacks that are far smaller, each step goes only half of its way.
+        The slacks agree with the scores of kernels that are not of low rank, R β: from slacks that are far
+        smaller, each step goes only half of its way. Duals far below half of their bounds were tried, where C
+        is far larger than they will be: the products of variables and slacks are then of such different size
+        that some problems make no progress at all.
         """
         self.eta = np.zeros((rank, self.d))
         alone = 0.5 / np.where(self.shift > 0.0, self.shift, max(mean_diagonal, 1e-300))
@@ -72,21 +73,12 @@ class Task:
         above = np.zeros(self.a.size)  # s − v
         if not (self.is_free or self.total.any()):
             scores = np.zeros((self.n, self.d)) if R is None else R @ self.beta
-            if self.d == 1:
-                share = self._best_share(scores)
-                self.a, scores = share * self.a, share * scores
             if self.has_intercept:
                 self.b = -0.5 * (scores.max(axis=0) + scores.min(axis=0))
             above = (self.turn * (scores + self.b)[self.sample]).sum(axis=1) - self.reward
         size = max(size, float(np.abs(above).max(initial=0.0)))
         self.s = size + np.maximum(above, 0.0)
         self.v = np.where(self.bounded, size + np.maximum(-above, 0.0), 0.0)
-
-    def _best_share(self, scores: Array) -> float:
-        """The multiple of β, at most 1, with the best dual value on the kernels that make these scores."""
-        beta = self.beta
-        form = float(np.vdot(beta, scores)) + float(self.shift @ (beta**2).sum(axis=1))
-        return min(1.0, abs(float(self.reward @ self.a)) / max(form, 1e-300)) if scores.any() else 1.0
 
     @property
     def room(self) -> Array:

@@ -93,10 +93,14 @@ class SigmoidCalibration:
             needs="probability=True needs",
             remedy="Add samples, or use decision_function.",
         )
-        classes = np.unique(y)
         given = {"sample_weight": sample_weight, **by_sample}
         params = {name: values for name, values in given.items() if values is not None}
         scores = cross_val_predict(self.estimator, X, y, cv=folds, method="decision_function", params=params)
+        return self.fit_scores(scores, y, sample_weight)
+
+    def fit_scores(self, scores: Array, y: Array, sample_weight: Array | None) -> "SigmoidCalibration":
+        """Fit the sigmoids on scores of samples by machines that did not see them."""
+        classes = np.unique(y)
         columns = scores[:, None] if scores.ndim == 1 else scores
         positives = classes[1:] if classes.size == 2 else classes
         self.sigmoids = [

@@ -66,11 +66,14 @@ def make_folds(
     return [split for _ in range(n_repeats) for split in folds.split(np.empty((n, 0)), targets)]
 
 
-def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True, random_state: Any = None) -> list[Split]:
+def list_splits(
+    cv: Any, X: Any, y: Any, *, classifier: bool = True, random_state: Any = None, groups: Any = None
+) -> list[Split]:
     """List the training and validation rows of each fold.
 
     ``cv`` is as scikit-learn understands it, but for a number (None is 5), which means `make_folds`:
     stratified for a ``classifier`` where `y` holds classes, and shuffled by ``random_state`` if there is one.
+    ``groups`` of the samples are for splitters that read them.
     """
     rows = np.arange(_num_samples(X))
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
@@ -85,13 +88,13 @@ def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True, random_stat
         folds = check_cv(cv, y, classifier=classifier)
     except (ValueError, NotImplementedError) as error:  # a memoryview of several dimensions has no rows
         raise ValueError(_needed(cv)) from error
-    if isinstance(folds, GroupsConsumerMixin):
+    if isinstance(folds, GroupsConsumerMixin) and groups is None:
         raise ValueError(
             f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
             "cv=list(cv.split(X, y, groups))."
         )
     try:
-        splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]  # splits may be masks too
+        splits = [(rows[train], rows[test]) for train, test in folds.split(X, y, groups)]  # masks too
     except (TypeError, IndexError) as error:
         raise ValueError(f"{_needed(cv)} ({error})") from error
     if not splits:

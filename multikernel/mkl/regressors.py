@@ -10,6 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
+from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
 from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
@@ -31,8 +32,15 @@ RIDGE = About(
 )
 
 
-class _Regressor(RegressorMixin):
-    """R² by chunks, where the rows are in dask collections."""
+class StackRegressor(RegressorMixin):
+    """The steps on a Gram stack that regressors share; R² by chunks, where rows are in dask collections."""
+
+    def _solve_stack(self: Any, Ks: Array, targets: Array, samples: Samples) -> Any:
+        """Solve on a Gram stack and store; what was subtracted from the targets."""
+        problem, middle = self._problem(targets, samples.weights)
+        losses = self._losses(problem, samples.weights)
+        self._store([self._solve_machines(Ks, problem.rows, problem.names, losses)], samples)
+        return middle
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions, the mean over the outputs.
@@ -52,7 +60,7 @@ class _Regressor(RegressorMixin):
 
 
 @dataclass(eq=False, repr=False)
-class MKLRegressor(_Regressor, BaseMKL):
+class MKLRegressor(StackRegressor, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
     .. math::
@@ -124,23 +132,30 @@ class MKLRegressor(_Regressor, BaseMKL):
         on_factors = goes_low_rank(self, X)
         middle = self._fit_working_set(X, y, sample_weight, C, epsilon) if may_take_sets(self, X) else None
         if middle is None:
-            fit = self._fit_low_rank if on_factors else self._fit_stack_machine
-            middle = fit(X, y, sample_weight, C, epsilon)
-        self.intercept_ = self.intercept_ + middle
+            if on_factors:
+                middle = self._fit_low_rank(X, y, sample_weight, C, epsilon)
+            else:
+                X, targets, samples = self._samples(X, y, sample_weight)
+                middle = self._solve_stack(self._fit_kernels(X, samples), targets, samples)
+        self._settle(middle)
         self._warn_unless_converged()
         return self
 
-    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
-        """Solve on a Gram stack; what was subtracted from the targets, which the intercept absorbs."""
-        X, y, samples = self._samples(X, y, sample_weight)
-        Ks = self._fit_kernels(X, samples)
-        middle = float(np.median(y))  # the numbers stay small
-        loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
-        self._store([self._solve_machines(Ks, np.arange(y.size), ["y"], [loss])], samples)
-        return middle
+    def _settle(self, middle: Any) -> None:
+        """The intercept absorbs what was subtracted from the targets."""
+        self.intercept_ = self.intercept_ + middle
+
+    def _problem(self, targets: Array, weights: Array) -> tuple[Machines, Any]:
+        """The machine of a Gram stack, and what was subtracted from the targets: the numbers stay small."""
+        middle = float(np.median(targets))
+        return Machines(np.arange(targets.size), ["y"], [targets - middle]), middle
+
+    def _losses(self, problem: Machines, weights: Array) -> list[EpsilonInsensitive]:
+        prices = price_samples(float(self.C), weights)
+        return [EpsilonInsensitive(target, prices, float(self.epsilon)) for target in problem.signs]
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
-        """The checked table, the distinct samples, and their targets."""
+        """The checked table, the targets of the distinct samples, and these."""
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
@@ -176,7 +191,7 @@ class MKLRegressor(_Regressor, BaseMKL):
 
 
 @dataclass(eq=False, repr=False)
-class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
+class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
 
     .. math::
@@ -252,34 +267,45 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
             Multiplies the squared error of each sample.
         """
         alpha = check_number("alpha", self.alpha, above=0.0)
-        on_factors = goes_low_rank(self, X)
-        middle = (self._fit_low_rank if on_factors else self._fit_stack_machine)(X, y, sample_weight, alpha)
-        self.objective_ *= alpha  # the solver's problem is divided by alpha
-        for entry in self.history_:
-            entry["objective"] *= alpha
-            entry["lower_bound"] *= alpha
-        self.intercept_ = self.intercept_ + middle
+        if goes_low_rank(self, X):
+            middle = self._fit_low_rank(X, y, sample_weight, alpha)
+        else:
+            X, targets, samples = self._samples(X, y, sample_weight)
+            middle = self._solve_stack(self._fit_kernels(X, samples), targets, samples)
+        self._settle(middle)
         self._warn_unless_converged()
         self._one_output = (y.ndim if is_dask(y) else np.asarray(y).ndim) == 1
         return self
 
-    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
-        """Solve on a Gram stack; what was subtracted from the outputs, which the intercepts absorb."""
+    def _settle(self, middle: Any) -> None:
+        """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""
+        alpha = float(self.alpha)
+        self.objective_ *= alpha
+        for entry in self.history_:
+            entry["objective"] *= alpha
+            entry["lower_bound"] *= alpha
+        self.intercept_ = self.intercept_ + middle
+
+    def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
+        """The checked table, the outputs of the distinct samples, and these."""
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=True)
-        weights = check_sample_weights(sample_weight, len(targets))
-        samples = self._distinct(X, targets, weights)
-        Ks = self._fit_kernels(X, samples)
-        outputs = targets[samples.rows]
-        middle = np.zeros(outputs.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
-            if self.fit_intercept:
-                middle = np.average(outputs, axis=0, weights=samples.weights)
-            ridge = alpha / samples.weights
-        losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
-        names = [str(k) for k in range(len(losses))]
-        self._store([self._solve_machines(Ks, np.arange(len(outputs)), names, losses)], samples)
-        return middle
+        samples = self._distinct(X, targets, check_sample_weights(sample_weight, len(targets)))
+        return X, targets[samples.rows], samples
+
+    def _problem(self, targets: Array, weights: Array) -> tuple[Machines, Any]:
+        """One machine for each output, and what was subtracted from the outputs."""
+        middle = np.zeros(targets.shape[1])
+        if self.fit_intercept:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+                middle = np.average(targets, axis=0, weights=weights)
+        names = [str(k) for k in range(middle.size)]
+        return Machines(np.arange(len(targets)), names, list((targets - middle).T)), middle
+
+    def _losses(self, problem: Machines, weights: Array) -> list[SquaredError]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            ridge = float(self.alpha) / weights
+        return [SquaredError(target, ridge, bool(self.fit_intercept)) for target in problem.signs]
 
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
         """Solve on factors; what was subtracted from the outputs."""

@@ -8,7 +8,6 @@ import numpy as np
 from joblib import Parallel
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from ..._threads import one_thread
@@ -23,7 +22,8 @@ from ...core.folds import check_one_score
 from ...core.inputs import Samples, check_sample_weights
 from ...core.optim.loop import SearchProgress, Status, limited, time_left
 from ..classifier import MKLClassifier
-from .search import SEARCHES, Chosen, DesignFolds, check_bound, check_delta, choose, open_folds, split_samples
+from ..selection import adopt, scores_record, seed_of, split_samples
+from .search import SEARCHES, Chosen, DesignFolds, check_bound, check_delta, choose, open_folds
 
 REGULARIZED = About(
     family="margin",
@@ -39,14 +39,6 @@ REGULARIZED = About(
 
 
 _SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
-
-# What it shows of the classifier that it has; those with an underscore before are what predictions read.
-_OF_ESTIMATOR = (
-    "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
-    "kernel_factors_", "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_",
-    "n_features_in_", "feature_names_in_", "classes_", "intercept_", "missing_", "_layout", "_fitted",
-    "_votes", "_calibration", "_gram_names", "_gram_ids",
-)  # fmt: skip
 
 
 @dataclass(eq=False, repr=False)
@@ -215,7 +207,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         """
         self._check_search()
         self._check_storage()
-        model = MKLClassifier(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
+        model = MKLClassifier(**self._machine_parameters(seed_of(self)), n_jobs=self.n_jobs)
         model.set_params(probability=self.probability)
         Ks, problems, samples = model._prepare(X, y, sample_weight)
         X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
@@ -249,15 +241,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         return replace(chosen, ended=progress.ended), self._record(chosen, folds)
 
     def _record(self, chosen: Chosen, folds: DesignFolds) -> dict[str, Any]:
-        scores = np.array(folds.scores)
-        means = scores.mean(axis=1)
-        results = {
-            "params": chosen.params,
-            **{f"split{k}_test_score": column for k, column in enumerate(scores.T)},
-            "mean_test_score": means,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": 1 + (means[None, :] > means[:, None]).sum(axis=1),
-        }
+        results = scores_record(chosen.params, np.array(folds.scores))
         if folds.n_failed:
             warn_caller(
                 f"{folds.n_failed} of the {folds.n_solves} solutions of the search did not reach "
@@ -265,7 +249,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
                 "the kernels.",
                 ConvergenceWarning,
             )
-        best_score = float(means[chosen.best])
+        best_score = float(results["mean_test_score"][chosen.best])
         return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
 
     def _tell_of_search(self, chosen: Chosen) -> None:
@@ -283,10 +267,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
         """Keep the fitted classifier, and show what it has learned."""
-        self.estimator_ = model
-        self.__dict__.pop("feature_names_in_", None)  # of a fit before, where this one has no names
-        shown = {name: getattr(model, name) for name in _OF_ESTIMATOR if hasattr(model, name)}
-        for name, value in (shown | record).items():
+        adopt(self, model)
+        for name, value in record.items():
             setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
         self.costs_ = ones if self.method == "weights" else np.asarray(chosen.machine_costs)
@@ -299,12 +281,6 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         check_delta(self.delta, check_bound(self.bound))
         check_one_score(self.scoring)
         self._check_numerics()
-
-    def _seed(self) -> Any:
-        """The seed of all the models: drawn once, so that threads cannot draw in another order."""
-        if self.random_state is None or isinstance(self.random_state, int | np.integer):
-            return self.random_state
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _machine_parameters(self, seed: Any) -> dict[str, Any]:
         """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""

@@ -21,18 +21,16 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import _safe_split
 
 from ..._typing import Array
 from ..._validation import check_number
-from ...core.decisions import MachineClassifier, decide
 from ...core.estimator import kernel_factors
-from ...core.folds import Split, check_score, list_splits, make_folds
-from ...core.inputs import Samples
+from ...core.folds import check_score
 from ...core.optim.loop import ENDED_EARLY, SearchProgress, Status, carried
 from ...core.weights.loop import SolveResult
 from ..classifier import MKLClassifier
+from ..selection import SearchedClassifier
 from .response_surface import Point, ResponseSurface
 
 _THRESHOLD = 0.5
@@ -74,14 +72,12 @@ def eigenvalue_costs(counts: Array, exponent: float) -> Array:
 
 
 # ---------------------------------------------------------------------- folds
-class FoldModel(MachineClassifier, BaseEstimator):
+class FoldModel(SearchedClassifier):
     """The classifier of one fold, solved at one vector of costs after the other.
 
     To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
     a scorer is given the kernels are kept; of any other they are computed.
     """
-
-    _answers_chunks = False
 
     def __init__(self, model: MKLClassifier) -> None:
         self.model = model
@@ -152,23 +148,11 @@ class FoldModel(MachineClassifier, BaseEstimator):
             total += scores
         return total
 
-    def predict(self, X: Any) -> Array:
-        """The class of each sample."""
-        return decide(self.decision_function(X), self.classes_)
-
     def __getattr__(self, name: str) -> Any:
         """Whatever else a scorer reads is the classifier's."""
         if name == "model" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.model, name)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Refuse: a calibration of every point would take five more fits of every fold."""
-        raise ValueError(
-            "scoring needs probabilities, which are not calibrated on the folds of the search. Use a score "
-            'of decision_function or predict, such as "roc_auc" (two classes) or "balanced_accuracy"; or '
-            "compare costs by GridSearchCV on MKLClassifier(probability=True)."
-        )
 
 
 class DesignFolds:
@@ -218,22 +202,6 @@ def open_folds(
             raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
 
     return list(pool(delayed(carried(opened))(k, *split) for k, split in enumerate(splits)))
-
-
-def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[Split]:
-    """The training and validation rows of each fold.
-
-    A number of folds is stratified, shuffled, and drawn from the distinct samples: no fold is validated on a
-    row that it was trained on, a repeated row is one of twice the weight, and the order of the rows does not
-    matter. There are no more folds than the smallest class has distinct samples.
-    """
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        return list_splits(cv, X, y)
-    labels = y[samples.rows]
-    parts = [test for _, test in make_folds(labels, cv, classifier=True, random_state=seed)]
-    used = samples.group >= 0
-    tests = [np.isin(samples.group, test) for test in parts]
-    return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
 
 
 # ---------------------------------------------------------------------- searches

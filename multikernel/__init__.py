@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from .localized import LocalizedMKLClassifier as LocalizedMKLClassifier
     from .localized import LocalizedMKLRegressor as LocalizedMKLRegressor
     from .mkl import MKLClassifier as MKLClassifier
+    from .mkl import MKLClassifierCV as MKLClassifierCV
     from .mkl import MKLOneClass as MKLOneClass
     from .mkl import MKLRegressor as MKLRegressor
+    from .mkl import MKLRegressorCV as MKLRegressorCV
     from .mkl import MKLRidge as MKLRidge
+    from .mkl import MKLRidgeCV as MKLRidgeCV
     from .rules import CombinedKernelClassifier as CombinedKernelClassifier
     from .rules import CombinedKernelOneClass as CombinedKernelOneClass
     from .rules import CombinedKernelPCA as CombinedKernelPCA
@@ -44,7 +47,10 @@ _ROOMS = {
     "io": ("load_model", "save_model"),
     "kernels": ("Gaussian", "Laplacian", "Linear", "Polynomial"),
     "localized": ("LocalizedMKLClassifier", "LocalizedMKLRegressor"),
-    "mkl": ("MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge"),
+    "mkl": (
+        "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "MKLRidge",
+        "MKLRidgeCV",
+    ),
     "rules": (
         "CombinedKernelClassifier", "CombinedKernelOneClass",
         "CombinedKernelPCA", "CombinedKernelRegressor",

@@ -27,7 +27,16 @@ from .localized import (
 )
 from .localized.projection_base import BaseProjection
 from .localized.solver.projections import PROJECTION_KERNELS
-from .mkl import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, RegularizedMKLClassifier
+from .mkl import (
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRegressorCV,
+    MKLRidge,
+    MKLRidgeCV,
+    RegularizedMKLClassifier,
+)
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
 from .rules import (
@@ -62,7 +71,9 @@ TASKS = ("classes", "values", "nothing")
 # name, title, and the class for each of the tasks that the method can, in their order
 ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("mkl", "Multiple kernel learning", MKLClassifier, MKLRegressor, MKLOneClass),
+    ("tuned", "Penalty and norm chosen by cross-validation", MKLClassifierCV, MKLRegressorCV),
     ("ridge", "Kernel ridge regression with learned weights", None, MKLRidge),
+    ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("multiclass", "All classes in one machine", MKLClassifier),
     ("regularized", "Kernel costs chosen by cross-validation", RegularizedMKLClassifier),

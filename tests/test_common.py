@@ -1,5 +1,6 @@
 """Every estimator keeps scikit-learn's conventions, as scikit-learn itself checks them."""
 
+import numpy as np
 import pytest
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,9 +15,12 @@ from multikernel import (
     LocalizedMKLClassifier,
     LocalizedMKLRegressor,
     MKLClassifier,
+    MKLClassifierCV,
     MKLOneClass,
     MKLRegressor,
+    MKLRegressorCV,
     MKLRidge,
+    MKLRidgeCV,
 )
 from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
@@ -61,6 +65,13 @@ ESTIMATORS = [
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
+    MKLClassifierCV([Linear(), Gaussian()], Cs=[1.0, 10.0], norms=[1.0, 2.0], cv=2),
+    MKLClassifierCV(
+        [Linear(), Gaussian()], Cs=[1.0, 10.0], halving=False, multiclass="shared", rule="one_se"
+    ),
+    MKLRegressorCV([Linear(), Gaussian()], Cs=[1.0, 10.0], norms=[1.0, 2.0], cv=2),
+    MKLRidgeCV([Linear(), Gaussian()], alphas=[1.0, 10.0], norms=[1.0, 2.0]),
+    MKLRidgeCV([Linear(), Gaussian()], alphas=[1.0, 10.0], norms=[1.0, np.inf], cv=2),
     TransductiveMKLClassifier([Linear(), Gaussian()], tol=1e-4),
     TransductiveMKLClassifier(
         [Linear(), Gaussian()], method="soft2", C="learn", weight_set="spectral", n_components=4, tol=1e-4
@@ -110,7 +121,14 @@ ESTIMATORS = [
     MultipleKernelKMeans(kernels=[Linear(), Gaussian()], n_init=1, max_iter=20),
 ]
 # as users first make them, checked here alone
-DEFAULTS = [KernelBank(), PairwiseRidge(), RegularizedMKLClassifier()]
+DEFAULTS = [
+    KernelBank(),
+    PairwiseRidge(),
+    RegularizedMKLClassifier(),
+    MKLClassifierCV(),
+    MKLRegressorCV(),
+    MKLRidgeCV(),
+]
 
 
 FOLDS = "calibration draws its folds by row: a repeated row may fall in two folds, a weighted one cannot"

@@ -95,9 +95,12 @@ ENTRIES = {
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),
     "MKLClassifier": Entry(**FACTORED),
+    "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **SHARP),
     "MKLOneClass": Entry(**SHARP),
     "MKLRegressor": Entry(**FACTORED),
+    "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **SHARP),
     "MKLRidge": Entry(**FACTORED),
+    "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1}, place="view 'linear'"),
@@ -116,6 +119,9 @@ ENTRIES = {
     ),
     "TransductiveMKLClassifier": Entry(sometimes=frozenset({"eigenvalues_", "eigenvectors_"})),
 }
+
+# their callbacks see the steps of a search, not those of a fit
+SEARCHES = {"RegularizedMKLClassifier", "MKLClassifierCV", "MKLRegressorCV", "MKLRidgeCV"}
 
 
 def public_estimators():
@@ -554,7 +560,7 @@ def test_costs_that_are_refused(cls, costs, parts):
 def test_calibration_needs_two_of_each_class(cls):
     y = np.where(np.arange(N) == 0, "rare", "common")
     parts = ["probability=True", "at least 2 samples", "'rare'", "decision_function"]
-    if cls.__name__ == "RegularizedMKLClassifier":
+    if cls.__name__ in SEARCHES:
         parts = ["at least 2 samples of each class", "'rare'"]  # its own folds ask first
     with refuses(*parts):
         fit(make(cls, probability=True), X, y)
@@ -714,9 +720,6 @@ def test_certificates(cls):
     model = fitted(cls)
     assert isinstance(model.status_, str) and model.n_iter_ >= 1
     assert model.history_ and all(isinstance(entry, dict) for entry in model.history_)
-
-
-SEARCHES = {"RegularizedMKLClassifier"}  # its callback sees the steps of its search, not those of a fit
 
 
 @having("callback", among=[cls for cls in PUBLIC if cls.__name__ not in SEARCHES])

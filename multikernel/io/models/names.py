@@ -52,6 +52,7 @@ from ...mkl.one_class import MKLOneClass
 from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
+from ...mkl.tuned import MKLClassifierCV, MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit

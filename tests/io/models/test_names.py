@@ -38,7 +38,7 @@ FORMAT_2 = """
     KLDivergence Kronecker Labels LandmarkMap Laplacian Layout Learned Linear LinearProjection LocalAlignment
     LocalizedMKLClassifier LocalizedMKLOneClass LocalizedMKLRegressor LogPenaltyMKL LowerBoundedMKL
     LowRankBank MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed MixedColumn
-    MKLClassifier MKLOneClass MKLRegressor MKLRidge MSERule MultipleKernelKMeans MutualFilling NamedSeries
+    MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge MKLRidgeCV MSERule MultipleKernelKMeans MutualFilling NamedSeries
     Network NonstationaryClassifier ObjectArray PairSplit Pairwise PairwiseRidge PearsonRule Plain
     Polynomial PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product ProductRule
     ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor ProjectionModel PSDRepair

@@ -1,0 +1,753 @@
+"""Siblings of the estimators that choose their penalty and the norm of their weights by cross-validation.
+
+:class:`MKLClassifierCV`, :class:`MKLRegressorCV` and :class:`MKLRidgeCV` are to :class:`MKLClassifier`,
+:class:`MKLRegressor` and :class:`MKLRidge` what RidgeCV is to Ridge. The search is in `tuning`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .._threads import one_thread
+from .._typing import Array
+from .._validation import check_choice, check_number, warn_caller
+from ..core.about import About
+from ..core.callbacks import callback_of
+from ..core.decisions import MachineClassifier, SigmoidCalibration, binary_problems
+from ..core.estimator import KernelEstimator, worst_status
+from ..core.folds import Split, check_one_score
+from ..core.inputs import check_norm, check_sample_weights, check_targets, require_two_classes, weigh_samples
+from ..core.optim.loop import SearchProgress, Status, limited, time_left
+from ..views.view import check_normalize
+from .classifier import MKLClassifier
+from .regressors import MKLRegressor, MKLRidge
+from .selection import adopt, scores_record, seed_of, split_samples
+from .tuning import (
+    SEARCH_TOL,
+    Candidate,
+    Data,
+    GridSearch,
+    HeldOutClassifier,
+    HeldOutRegressor,
+    LeaveOneOut,
+    Part,
+    rounded,
+)
+
+RULES = ("best", "one_se")
+_SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
+_CS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4, 1e5)
+_ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
+_NORMS = (1.0, 1.5, 2.0, np.inf)
+
+TUNED = About(
+    family="margin",
+    problem="max over C and p of the mean score on folds of multiple kernel learning with this C and norm p",
+    solver="halving of the grid on folds of one Gram stack; the last model has a duality gap",
+    cost="six to ten fits of MKLClassifier for 8 values of C, 4 norms and 5 folds; memory 1.7 P n²",
+    use="The model to try first: nothing to set, probabilities and intervals from the same folds.",
+    reference="Kloft et al. 2011; Jamieson & Talwalkar 2016",
+)
+TUNED_RIDGE = replace(
+    TUNED,
+    family="ridge",
+    problem="min over α and p of the leave-one-out error of kernel ridge regression with learned weights",
+    solver="closed-form leave-one-out residuals at the learned weights; the last model has a duality gap",
+    cost="one fit of MKLRidge and n³ for each α and norm; memory P n²",
+    use="Values with Gaussian noise, nothing to set.",
+    reference="Cortes, Mohri & Rostamizadeh 2009; Allen 1974",
+)
+
+
+class _Tuned(KernelEstimator):
+    """The steps that the three share: prepare the banks, search, fit the last model, show what it learned.
+
+    Hooks: ``_penalty`` (name of the penalty and of its values), ``_machine(**more)``, ``_part``, ``_set``,
+    ``_held_out``, ``_finish``.
+    """
+
+    norms: Any
+    normalizations: Any
+    cv: Any
+    scoring: Any
+    halving: bool
+    rule: str
+    refit: bool
+    max_time: float | None
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+    estimator_: Any
+    _adds_kernels = True
+    _keeps_views = True
+    _storage_options = ("psd", "gram", "dtype", "missing")
+    _penalty = ("C", "Cs")
+    _task = "classifier"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the candidate by cross-validation, then learn kernel weights and model on all samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
+        y : array (n,) of labels or values; (n, n_outputs) for :class:`MKLRidgeCV`
+        sample_weight : array (n,), optional
+            Multiplies the loss sample by sample, and weighs the validation samples.
+        groups : array (n,), optional
+            Of the samples, for a `cv` that reads them, such as GroupKFold.
+        """
+        self._check_search()
+        self._check_storage()
+        seed = seed_of(self)
+        banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks()]
+        search = self._search(banks, groups)
+        chosen = self._choose(search)
+        machine = banks[chosen.bank].machine
+        self._show(search, chosen, search.out_of_fold(chosen.index, len(banks[0].y)))
+        if not self.refit:
+            self.__dict__.pop("_fitted", None)
+            self.view_names_, self.n_features_in_ = machine.view_names_, getattr(machine, "n_features_in_", 0)
+            return self
+        self._set(machine, chosen)
+        self._finish(machine, banks[chosen.bank])
+        adopt(self, machine)
+        setattr(self, f"{self._penalty[0]}_", chosen.params[self._penalty[0]])
+        self._learn_from_folds(banks[chosen.bank])
+        self._tell_of_search(search)
+        return self
+
+    # ------------------------------------------------------------------ parameters
+    def _check_search(self) -> None:
+        name, plural = self._penalty
+        self._grid = {
+            name: _check_values(plural, getattr(self, plural), lambda v: check_number(plural, v, above=0.0)),
+            "norm": _check_values("norms", self.norms, check_norm),
+        }
+        if self.normalizations is not None:
+            if self._precomputed:
+                raise ValueError(
+                    "normalizations need kernels that are computed from X; got kernels='precomputed'. Use "
+                    "normalizations=None, and normalize the matrices, as by unit_trace(K)."
+                )
+            self._grid["normalize"] = _check_values("normalizations", self.normalizations, check_normalize)
+        check_choice("rule", self.rule, RULES)
+        check_one_score(self.scoring)
+        self._check_numerics()
+
+    def _banks(self) -> list[Any]:
+        """The kernels as they are, or with each of the normalizations."""
+        if self.normalizations is None:
+            return [self.kernels]
+        return [replace(self._storage, normalize=name) for name in self._grid["normalize"]]
+
+    def _candidates(self) -> list[Candidate]:
+        """The points of the grid in the order of GridSearchCV."""
+        name = self._penalty[0]
+        found = []
+        for index, params in enumerate(ParameterGrid(self._grid)):
+            penalty = params[name] if name == "C" else 1.0 / params[name]
+            bank = self._grid["normalize"].index(params["normalize"]) if "normalize" in params else 0
+            found.append(Candidate(index, params, penalty, params["norm"], bank))
+        return found
+
+    # ------------------------------------------------------------------ search
+    def _prepare(self, kernels: Any, X: Any, y: Any, sample_weight: Any, seed: Any) -> Data:
+        """The kernels of all samples, checked once; `min(norms)` has the tightest bound on kept views."""
+        machine = self._machine(kernels, norm=min(self._grid["norm"]), random_state=seed)
+        X, targets, samples = machine._samples(X, y, sample_weight)
+        if self._task == "classifier":
+            targets = targets[samples.rows]
+        Ks = machine._fit_kernels(X, samples)
+        if machine.missing_ == "renormalize":
+            raise ValueError(
+                f"{type(self).__name__} does not support missing='renormalize', whose scales depend on the "
+                "learned weights. Use KernelBank(kernels, missing='mean'), 'absent' or 'complete'."
+            )
+        rows = column_or_1d(y) if self._task == "classifier" else check_targets(self, X, y, multi_output=True)
+        if rows.ndim == 2 and np.ndim(y) == 1:
+            rows = rows[:, 0]
+        machine._one_output = rows.ndim == 1
+        weights = None if sample_weight is None else check_sample_weights(sample_weight, len(rows))
+        return Data(machine, X, rows, Ks, targets, samples, weights)
+
+    def _search(self, banks: list[Data], groups: Any) -> GridSearch:
+        """Measure the candidates on the folds."""
+        kind, splits = self._folds(banks[0], groups)
+        search = kind(
+            self,
+            self._candidates(),
+            None if kind is LeaveOneOut and self.scoring is None else check_scoring(self, self.scoring),
+            bool(self.halving),
+            max(self.tol, SEARCH_TOL) if self.halving else self.tol,
+            SearchProgress(self.verbose, callback_of(self)),
+            self.n_jobs,
+        )
+        with one_thread(), limited(_SEARCH_SHARE * time_left()):
+            search.run(banks, splits)
+        return search
+
+    def _folds(self, data: Data, groups: Any) -> tuple[type[GridSearch], list[Split]]:
+        """How candidates are measured, and the training and validation rows of the folds."""
+        cv, seed = 5 if self.cv is None else self.cv, data.machine.random_state
+        classifier = self._task == "classifier"
+        splits = split_samples(cv, data.X, data.y, data.samples, seed, classifier=classifier, groups=groups)
+        return GridSearch, splits
+
+    def _choose(self, search: GridSearch) -> Candidate:
+        """The candidate with the best mean; with ``rule="one_se"`` the smallest penalty within one s.e."""
+        scores = search.scores
+        counts = np.isfinite(scores).sum(axis=1)
+        finished = [c for c in search.candidates if counts[c.index] == counts.max()]
+        digits = rounded if search.halving else float
+        means = {c.index: digits(np.nanmean(scores[c.index])) for c in finished}
+        best = max(finished, key=lambda c: means[c.index])  # the first of equally good ones
+        if self.rule == "best":
+            return best
+        least = means[best.index] - search.standard_error(best.index)
+        near = [c for c in finished if means[c.index] >= least]
+        return min(near, key=lambda c: (c.penalty, -means[c.index]))
+
+    def _show(self, search: GridSearch, chosen: Candidate, out_of_fold: Array) -> None:
+        names = {f"param_{name}": [c.params[name] for c in search.candidates] for name in self._grid}
+        columns = {name: np.ma.array(values, mask=False) for name, values in names.items()}
+        record = scores_record([c.params for c in search.candidates], search.scores)
+        self.cv_results_ = {**columns, **record}
+        self.best_index_ = chosen.index
+        self.best_params_ = dict(chosen.params)
+        self.best_score_ = float(record["mean_test_score"][chosen.index])
+        self.norm_ = chosen.norm
+        setattr(self, f"{self._penalty[0]}_", chosen.params[self._penalty[0]])
+        self.n_splits_ = search.scores.shape[1]
+        self.n_solves_ = search.n_solves
+        self.out_of_fold_ = out_of_fold
+        if search.n_failed:
+            warn_caller(
+                f"{search.n_failed} of the {search.n_solves} fits of the search did not reach a gap of "
+                f"{search.tol:g}: their scores may be off. Raise max_iter or tol, leave the largest "
+                f"{self._penalty[1]} out, or normalize the kernels.",
+                ConvergenceWarning,
+            )
+
+    def _tell_of_search(self, search: GridSearch) -> None:
+        """The status and a warning where the search ended early."""
+        ended = search.progress.ended or (Status.INTERRUPTED if search.stopped else None)
+        self._warn_unless_converged()
+        if ended is None:
+            return
+        self.status_ = worst_status([Status(self.status_), ended])
+        if ended == Status.MAX_TIME:
+            n_measured = int(np.isfinite(search.scores).sum())
+            warn_caller(
+                f"{type(self).__name__}: max_time={self.max_time:g} seconds ended the search after "
+                f"{n_measured} of {search.scores.size} scores; the best candidate until then is taken. "
+                f"Raise max_time, or give fewer {self._penalty[1]}, norms or folds.",
+                ConvergenceWarning,
+            )
+
+    # ------------------------------------------------------------------ fitted
+    def _set(self, machine: Any, candidate: Candidate) -> None:
+        """The parameters of a candidate, on a machine that is prepared."""
+        setattr(machine, self._penalty[0], candidate.params[self._penalty[0]])
+        machine.norm = candidate.norm
+
+    def _learn_from_folds(self, data: Data) -> None:
+        """What is learned from the out-of-fold answers."""
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        if not reset and not hasattr(self, "estimator_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has refit=False: it has chosen parameters (best_params_), and "
+                "learned no model. Set refit=True and call fit again."
+            )
+        return super()._validate_table(X, reset=reset)
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return dict(self.estimator_._weight_columns())
+
+
+def _check_values(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """The values to choose from: a list of at least one, all different."""
+    if isinstance(values, str) or not np.iterable(values):
+        raise TypeError(f"{name} must be a list of values to choose from; got {values!r}. Put it in a list.")
+    checked = [check(value) for value in values]
+    if not checked:
+        raise ValueError(f"{name} must hold at least one value; got an empty list.")
+    if len(set(checked)) < len(checked):
+        raise ValueError(f"{name} must hold different values; got {values!r}. Leave repetitions out.")
+    return checked
+
+
+# ---------------------------------------------------------------------- classes
+@dataclass(eq=False, repr=False)
+class MKLClassifierCV(MachineClassifier, _Tuned):
+    r"""Support vector classifier with learned kernel weights that chooses C and the norm by cross-validation.
+
+    .. math::
+
+        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K
+        \text{score}\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
+
+    with :math:`f^{(-k)}_{C, p}` the :class:`MKLClassifier` with penalty :math:`C` and `norm` :math:`p`,
+    learned without the samples of fold :math:`k`. The last model is that classifier on all samples at the
+    values chosen. It is to :class:`MKLClassifier` what LassoCV is to Lasso: the kernels of all samples are
+    computed once, and the whole default grid costs six to ten fits.
+
+    Use it where nothing is known of C, or of how many kernels matter. Use :class:`MKLClassifier` where both
+    are known, and for more rows than a Gram stack holds (some 10 000).
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`, on a Gram stack.
+    Cs : sequence of float, default=(0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5)
+        Penalties on margin violations to choose from; positive and finite.
+    norms : sequence of float >= 1, default=(1, 1.5, 2, inf)
+        Norms of the weights to choose from: 1 gives sparse weights, infinity the plain sum.
+    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, optional
+        Values of ``KernelBank(normalize=...)`` to choose from, each with a stack of its own; None leaves the
+        bank as it is.
+    cv : int, cross-validation generator or iterable of splits, default=5
+        A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold, and
+        there are no more folds than the smallest class has distinct samples. Splitters that read groups get
+        those of ``fit``.
+    scoring : str or callable, optional
+        As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
+        validation samples. Scores of probabilities are refused: the folds are not calibrated.
+    halving : bool, default=True
+        Whether the poorer half of the candidates is left out after each fold: their other folds are NaN in
+        ``cv_results_``. False measures all candidates on all folds, as GridSearchCV does; see Notes.
+    rule : {"best", "one_se"}, default="best"
+        - "best": the candidate with the best mean score, the first of equally good ones;
+        - "one_se": the smallest C among those within one standard error of the best.
+    refit : bool, default=True
+        Whether the last model is fitted; without it there are no predictions.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    costs : array (n_kernels,) or dict by view name, optional
+    multiclass : {"ovr", "ovo", "shared", "joint"}, default="ovr"
+    class_weight : dict or "balanced", optional
+        As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
+    probability : bool, default=True
+        Whether ``predict_proba`` is wanted: sigmoids on the out-of-fold scores of the candidate chosen, so
+        that it takes no further fits.
+    tol : float, default=1e-3
+        The relative duality gap of the last fit to reach, and of all fits where `halving` is False. Fits of a
+        search with halving stop at 1e-2, or at `tol` where that is larger.
+    max_iter : int, default=300
+        Maximum number of weight updates of each fit.
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit. Four fifths are for the search.
+    n_jobs : int, optional
+        Candidates of a fold fitted at the same time, in threads.
+    callback : callable, optional
+        Called with a dict for each candidate of each fold (``evaluation``, ``params``, ``score``, its mean
+        until then, and ``best_score``); a true answer ends the search, and the best candidate so far is
+        taken.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the search and keep the model.
+    verbose : int, default=0
+        1 writes a line for each candidate of each fold to standard error.
+    random_state : int, RandomState or None, default=None
+        Of the folds and of rough starts; None always means the same.
+
+    Attributes
+    ----------
+    C_ : float, the C chosen
+    norm_ : float, the norm chosen
+    best_params_ : dict, the candidate chosen
+    best_score_ : float, its mean score over the folds
+    best_index_ : int, its place in ``cv_results_``
+    cv_results_ : dict of lists and arrays
+        ``params``, ``param_C``, ``param_norm``, ``split0_test_score`` …, ``mean_test_score``,
+        ``std_test_score`` and ``rank_test_score``, in the order of GridSearchCV. Means and standard
+        deviations are over the folds that were measured; candidates that were left out rank last.
+    out_of_fold_ : array (n,) or (n, n_classes)
+        The decision function at each sample by the model of the fold that did not see it, at the candidate
+        chosen; NaN where a sample is in no validation part.
+    n_splits_ : int, the number of folds
+    n_solves_ : int, how many times weights were learned in the search
+    estimator_ : MKLClassifier, the last fit
+    kernel_weights_ : array (n_kernels,)
+    machine_weights_ : array (n_machines, n_kernels)
+    view_names_ : list of str
+    kept_views_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    classes_ : array (n_classes,)
+    total_cost_ : float
+    gram_ : {"dense", "memmap"}, the kernel representation used
+    memory_ : MemoryEstimate
+    missing_ : str, what was done with samples that lack views
+    objective_ : float, the dual value of the last fit (sum over the machines)
+    dual_gap_ : float, its relative duality gap (the largest of the machines)
+    n_iter_, status_, history_ : of the last fit; the status also says if the search ended early
+
+    Notes
+    -----
+    What kernels take from the data (median widths, means and deviations of columns) they take from all
+    samples, validation samples included; labels they never see. Where that matters, as for kernels made from
+    the labels, use GridSearchCV around :class:`MKLClassifier`.
+
+    ``halving=False`` gives the ``cv_results_`` and the winner of GridSearchCV around
+    ``MKLClassifier("precomputed")`` on the same stack and folds: each fit is the same. With halving, fits are
+    rough, start from the weights of the fold before, and end where a larger C has the same solution; the
+    better half of the candidates goes on after each fold, three at least.
+
+    ``best_score_`` is too good for having been chosen: judge the model on other samples.
+
+    The training part of the stack is copied for one fold at a time: memory is about 1.7 times that of
+    :class:`MKLClassifier`.
+
+    References
+    ----------
+    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Jamieson & Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS
+    2016.
+    Platt, Probabilistic outputs for support vector machines, 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from multikernel import MKLClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MKLClassifierCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[::2], y[::2])
+    >>> sorted(model.best_params_), len(model.cv_results_["params"])
+    (['C', 'norm'], 6)
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), model.predict_proba(X[:2]).shape
+    (True, (2, 2))
+    """
+
+    about = TUNED
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    Cs: Sequence[float] = _CS
+    norms: Sequence[float] = _NORMS
+    normalizations: Any = None
+    cv: Any = 5
+    scoring: Any = None
+    halving: bool = True
+    rule: str = "best"
+    refit: bool = True
+    loss: str = "hinge"
+    costs: Any = None
+    multiclass: str = "ovr"
+    class_weight: Any = None
+    probability: bool = True
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
+
+    def _machine(self, kernels: Any, **more: Any) -> MKLClassifier:
+        names = ("loss", "costs", "multiclass", "class_weight", "tol", "max_iter", "n_jobs")
+        return MKLClassifier(kernels, **{name: getattr(self, name) for name in names}, **more)
+
+    def _check_search(self) -> None:
+        super()._check_search()
+        self._machine(self.kernels, C=max(self._grid["C"]))._check_parameters()
+
+    def _part(self, machine: Any, data: Data, rows: Array) -> Part:
+        classes = data.machine.classes_
+        present, codes = np.unique(data.targets[data.samples.group[rows]], return_inverse=True)
+        machine.classes_ = classes[present]
+        require_two_classes(machine.classes_, codes)
+        weights = weigh_samples(self.class_weight, machine.classes_, codes, data.weights[rows])
+        places, totals = data.merged(rows, weights)
+        codes = np.searchsorted(present, data.targets[places])
+        return Part(places, totals, binary_problems(codes, machine.classes_, self.multiclass))
+
+    def _held_out(self, data: Data, machine: Any, X: Any, scores: Array) -> HeldOutClassifier:
+        return HeldOutClassifier(machine, X, scores, data.machine.classes_.size)
+
+    def _finish(self, machine: Any, data: Data) -> None:
+        problems = binary_problems(data.targets, machine.classes_, self.multiclass)
+        machine._votes = self.multiclass == "ovo"
+        machine._store(machine._solve_all(data.Ks, problems, data.samples.weights), data.samples)
+        machine._calibration = None
+
+    def _learn_from_folds(self, data: Data) -> None:
+        """Sigmoids on the out-of-fold scores of the candidate chosen."""
+        self._calibration = None
+        if not self.probability:
+            return
+        scores = self.out_of_fold_
+        known = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
+        y, weights = data.y[known], None if data.sample_weight is None else data.sample_weight[known]
+        if np.unique(y).size < self.classes_.size:
+            raise ValueError(
+                "probability=True needs samples of each class in the validation parts, and all classes in "
+                "each training part. Use stratified folds, or probability=False."
+            )
+        self._calibration = SigmoidCalibration(None).fit_scores(scores[known], y, weights)
+
+
+# ---------------------------------------------------------------------- values
+class _TunedRegressor(RegressorMixin, _Tuned):
+    """What the two regressors share: intervals from out-of-fold residuals."""
+
+    _task = "regressor"
+
+    def _part(self, machine: Any, data: Data, rows: Array) -> Part:
+        places, totals = data.merged(rows, data.weights[rows])
+        problem, middle = machine._problem(data.targets[places], totals)
+        return Part(places, totals, [problem], middle)
+
+    def _held_out(self, data: Data, machine: Any, X: Any, scores: Array) -> HeldOutRegressor:
+        return HeldOutRegressor(machine, X, scores)
+
+    def _finish(self, machine: Any, data: Data) -> None:
+        machine._settle(machine._solve_stack(data.Ks, data.targets, data.samples))
+
+    def _learn_from_folds(self, data: Data) -> None:
+        """The sizes of the out-of-fold residuals in rising order, and the weight of each."""
+        residuals = np.abs(data.y - self.out_of_fold_).reshape(len(data.y), -1)
+        known = np.isfinite(residuals).all(axis=1) & (data.samples.group >= 0)
+        residuals, weights = residuals[known], data.weights[known]
+        order = np.argsort(residuals, axis=0)
+        self._residuals = np.take_along_axis(residuals, order, axis=0)
+        self._residual_weights = weights[order]
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
+        check_is_fitted(self)
+        values = self._scores(X) + self.intercept_
+        return values[:, 0] if self._one_output else values
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        r"""Intervals that hold a new value with the probability asked for, f(x) ± q.
+
+        q is the :math:`\lceil (n + 1)\,\text{coverage} \rceil`-th smallest of the n out-of-fold residuals.
+        The models of the folds have seen fewer samples than the last one, so that intervals are a little too
+        wide rather than too narrow; they are of one width everywhere, and hold on the average over samples
+        that come from where the training samples came from.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        coverage : float, default=0.9
+            Between 0 and 1; at most n / (n + 1).
+
+        Returns
+        -------
+        array of shape (n_samples, 2), or (n_samples, n_outputs, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        wanted = check_number("coverage", coverage, above=0.0)
+        n = len(self._residuals)
+        if wanted > n / (n + 1.0):
+            raise ValueError(
+                f"coverage must be at most n / (n + 1) = {n / (n + 1.0):.4g} with {n} out-of-fold residuals; "
+                f"got {coverage!r}. Lower it, or fit on more samples."
+            )
+        total = self._residual_weights.sum(axis=0)
+        shares = np.cumsum(self._residual_weights, axis=0) / (total + total / n)
+        places = np.minimum((shares < wanted - 1e-12).sum(axis=0), n - 1)
+        half = np.take_along_axis(self._residuals, places[None], axis=0)[0]
+        values = self.predict(X)
+        half = half[0] if values.ndim == 1 else half
+        return np.stack([values - half, values + half], axis=-1)
+
+
+@dataclass(eq=False, repr=False)
+class MKLRegressorCV(_TunedRegressor):
+    r"""ε-support vector regression with learned kernel weights that chooses C and the norm on folds.
+
+    .. math::
+
+        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K R^2\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
+
+    with :math:`f^{(-k)}_{C, p}` the :class:`MKLRegressor` with penalty :math:`C` and `norm` :math:`p`,
+    learned without the samples of fold :math:`k`. The out-of-fold residuals of the candidate chosen also
+    give intervals, by ``predict_interval``.
+
+    Parameters
+    ----------
+    kernels, Cs, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs,
+    callback, on_interrupt, verbose, random_state
+        As for :class:`MKLClassifierCV`.
+    cv : int, cross-validation generator or iterable of splits, default=5
+        A number of folds is shuffled with `random_state`; equal rows with equal values are in the same fold.
+    scoring : str or callable, optional
+        As in scikit-learn; R² by default.
+    epsilon : float >= 0, default=0.1
+        Errors below it are free.
+
+    Attributes
+    ----------
+    C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
+        As for :class:`MKLClassifierCV`.
+    out_of_fold_ : array (n,), the prediction of each sample by the model of the fold that did not see it
+    estimator_ : MKLRegressor, the last fit
+    kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
+    total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
+        As for :class:`MKLRegressor`.
+
+    Notes
+    -----
+    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
+
+    References
+    ----------
+    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Barber, Candès, Ramdas & Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 49,
+    2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLRegressorCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(150, 2))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=150)
+    >>> model = MKLRegressorCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[:100], y[:100])
+    >>> bool(model.score(X[100:], y[100:]) > 0.9)
+    True
+    >>> low, high = model.predict_interval(X[100:], coverage=0.9).T
+    >>> bool(np.mean((low <= y[100:]) & (y[100:] <= high)) > 0.8)
+    True
+    """
+
+    about = TUNED
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    Cs: Sequence[float] = _CS
+    norms: Sequence[float] = _NORMS
+    normalizations: Any = None
+    cv: Any = 5
+    scoring: Any = None
+    halving: bool = True
+    rule: str = "best"
+    refit: bool = True
+    epsilon: float = 0.1
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
+
+    def _machine(self, kernels: Any, **more: Any) -> MKLRegressor:
+        names = ("epsilon", "costs", "tol", "max_iter")
+        return MKLRegressor(kernels, **{name: getattr(self, name) for name in names}, **more)
+
+    def _check_search(self) -> None:
+        super()._check_search()
+        check_number("epsilon", self.epsilon, at_least=0.0)
+
+
+@dataclass(eq=False, repr=False)
+class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
+    r"""Kernel ridge regression with learned kernel weights that chooses alpha and the norm.
+
+    .. math::
+
+        (\hat\alpha, \hat p) = \arg\min_{\alpha,\, p}\ \frac1n \sum_i
+        \Bigl(\frac{(P y)_i}{P_{ii}}\Bigr)^2, \qquad
+        P = A^{-1} - \frac{A^{-1} 1 1' A^{-1}}{1' A^{-1} 1}, \quad
+        A = \sum_m \mu_m K_m + \alpha I
+
+    with :math:`\mu` the weights that :class:`MKLRidge` learns at :math:`\alpha` and `norm` :math:`p`. The
+    sum is the leave-one-out error, in closed form, at these weights, which have seen all samples. With `cv`
+    folds the weights of each fold are learned without its validation samples, too. The residuals of the
+    candidate chosen also give intervals, by ``predict_interval``.
+
+    Parameters
+    ----------
+    kernels, norms, normalizations, refit, costs, tol, max_iter, max_time, n_jobs, callback, on_interrupt,
+    verbose, random_state
+        As for :class:`MKLClassifierCV`.
+    alphas : sequence of float, default=(1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3)
+        Strengths of the regularization to choose from; positive.
+    cv : int, cross-validation generator or iterable of splits, default=None
+        None is leave-one-out in closed form; else as for :class:`MKLRegressorCV`.
+    scoring : str or callable, optional
+        As in scikit-learn. By default minus the mean squared error of leave-one-out, and R² on folds.
+    halving : bool, default=True
+        As for :class:`MKLClassifierCV`. Leave-one-out measures all candidates in any case, with True at
+        weights of a relative gap of 1e-2.
+    rule : {"best", "one_se"}, default="best"
+        As for :class:`MKLClassifierCV`, with the largest alpha for "one_se".
+    fit_intercept : bool, default=True
+        Whether each output has an intercept that is not regularized.
+
+    Attributes
+    ----------
+    alpha_ : float, the alpha chosen
+    norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
+        As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
+    out_of_fold_ : array (n,) or (n, n_outputs)
+        The prediction of each sample by a model that did not see it.
+    estimator_ : MKLRidge, the last fit
+    kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
+    total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
+        As for :class:`MKLRidge`.
+
+    Notes
+    -----
+    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
+    Allen, The relationship between variable selection and data augmentation and a method for prediction,
+    Technometrics 16, 1974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLRidgeCV
+    >>> from multikernel.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]
+    >>> model = MKLRidgeCV(views, alphas=[0.1, 1, 10]).fit(X, 3 * X[:, 0] + 1)
+    >>> model.alpha_, model.norm_, float(model.predict([[1.0, 0.0]])[0].round(1))
+    (0.1, 1.0, 4.0)
+    """
+
+    about = TUNED_RIDGE
+    _penalty = ("alpha", "alphas")
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    alphas: Sequence[float] = _ALPHAS
+    norms: Sequence[float] = _NORMS
+    normalizations: Any = None
+    cv: Any = None
+    scoring: Any = None
+    halving: bool = True
+    rule: str = "best"
+    refit: bool = True
+    fit_intercept: bool = True
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
+
+    def _machine(self, kernels: Any, **more: Any) -> MKLRidge:
+        names = ("fit_intercept", "costs", "tol", "max_iter")
+        return MKLRidge(kernels, **{name: getattr(self, name) for name in names}, **more)
+
+    def _folds(self, data: Data, groups: Any) -> tuple[type[GridSearch], list[Split]]:
+        return (LeaveOneOut, []) if self.cv is None else super()._folds(data, groups)

@@ -165,7 +165,7 @@ TRACE = "the trace of the learned matrix counts points, whatever their weight, a
 
 def expected_failures(estimator):
     reason = None
-    if getattr(estimator, "probability", False):
+    if getattr(estimator, "probability", False) and not isinstance(estimator, MKLClassifierCV):
         reason = FOLDS
     elif type(estimator).__name__.startswith(("CombinedKernel", "CompositionalKernel")):
         reason = LEARNED_FROM_ALL

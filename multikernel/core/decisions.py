@@ -11,6 +11,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, OutlierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -25,6 +27,7 @@ from .folds import make_folds
 from .row_input import by_chunks, score_by_chunks
 
 _FOLDS = 5
+_LEAST_SLOPE = 1e-8
 STRATEGIES = ("ovr", "ovo", "shared", "joint")
 
 
@@ -117,6 +120,48 @@ class SigmoidCalibration:
             return np.column_stack([1.0 - each[:, 0], each[:, 0]])
         total = each.sum(axis=1, keepdims=True)
         return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / each.shape[1])
+
+
+class SoftmaxCalibration:
+    """P(class k | x) proportional to exp(a s_k(x) + b_k), a > 0, of largest likelihood; s = (0, s) for two.
+
+    Without ``offsets`` all b_k are 0, and the most probable class is the one that is predicted. Labels are
+    smoothed in the manner of Platt: each of n counts (n + 1) / (n + 2) for its class and the rest for the
+    others, so that scores without an error do not make certain.
+    """
+
+    def __init__(self, offsets: bool = False) -> None:
+        self.offsets = offsets
+
+    def fit_scores(self, scores: Array, y: Array, sample_weight: Array | None) -> "SoftmaxCalibration":
+        """Fit slope and offsets on scores of samples by machines that did not see them."""
+        columns, codes = _two_columns(scores), np.unique(y, return_inverse=True)[1]
+        n, n_classes = columns.shape
+        weights = np.ones(n) if sample_weight is None else sample_weight
+        doubt = 1.0 / (weights.sum() + 2.0)
+        labels = np.where(np.eye(n_classes)[codes] > 0.0, 1.0 - doubt, doubt / (n_classes - 1))
+        allowed = np.append(1.0, np.full(n_classes - 1, float(self.offsets)))
+
+        def loss(free: Array) -> tuple[float, Array]:
+            """Minus the mean log-likelihood, and its gradient."""
+            logs = log_softmax(free[0] * columns + np.append(0.0, free[1:]), axis=1)
+            excess = weights[:, None] * (np.exp(logs) - labels) / weights.sum()
+            gradient = np.append((excess * columns).sum(), excess.sum(axis=0)[1:])
+            return -float(weights @ (labels * logs).sum(axis=1)) / float(weights.sum()), gradient * allowed
+
+        bounds = [(_LEAST_SLOPE, None)] + [(None, None)] * (n_classes - 1)
+        options = {"gtol": 1e-11, "ftol": 1e-16}
+        found = minimize(loss, np.eye(n_classes)[0], jac=True, bounds=bounds, options=options).x
+        self.slope, self.shift = float(found[0]), np.append(0.0, found[1:])
+        return self
+
+    def predict_proba(self, scores: Array) -> Array:
+        """Probabilities (n_samples, n_classes) from the scores of the final model."""
+        return np.asarray(softmax(self.slope * _two_columns(scores) + self.shift, axis=1))
+
+
+def _two_columns(scores: Array) -> Array:
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
 
 
 # ---------------------------------------------------------------------- several classes

@@ -59,7 +59,7 @@ def make_folds(
         most = smallest
     else:
         if n < 2:
-            raise ValueError(f"{needs} at least 2 samples; got {n}.")
+            raise ValueError(f"{needs} at least 2 samples; got {n} sample(s).")
         most = max(n // 2, 2)
     rng = check_random_state(0 if random_state is None else random_state) if shuffle else None
     folds = kind(min(int(n_splits), most), shuffle=shuffle, random_state=rng)

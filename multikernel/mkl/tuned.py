@@ -20,10 +20,10 @@ from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
 from ..core.about import About
 from ..core.callbacks import callback_of
-from ..core.decisions import MachineClassifier, SigmoidCalibration, binary_problems
+from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.folds import Split, check_one_score
-from ..core.inputs import check_norm, check_sample_weights, check_targets, require_two_classes, weigh_samples
+from ..core.inputs import check_norm, check_sample_weights, require_two_classes, weigh_samples
 from ..core.optim.loop import SearchProgress, Status, limited, time_left
 from ..views.view import check_normalize
 from .classifier import MKLClassifier
@@ -170,12 +170,20 @@ class _Tuned(KernelEstimator):
                 f"{type(self).__name__} does not support missing='renormalize', whose scales depend on the "
                 "learned weights. Use KernelBank(kernels, missing='mean'), 'absent' or 'complete'."
             )
-        rows = column_or_1d(y) if self._task == "classifier" else check_targets(self, X, y, multi_output=True)
-        if rows.ndim == 2 and np.ndim(y) == 1:
-            rows = rows[:, 0]
+        rows = self._rows_of(y)
         machine._one_output = rows.ndim == 1
         weights = None if sample_weight is None else check_sample_weights(sample_weight, len(rows))
-        return Data(machine, X, rows, Ks, targets, samples, weights)
+        return Data(
+            machine, X, rows, Ks, targets, samples, weights, self._score_weight(machine, rows, weights)
+        )
+
+    def _score_weight(self, machine: Any, y: Array, sample_weight: Array | None) -> Array | None:
+        """The weight of each row in the scores; None where all have the same."""
+        return sample_weight
+
+    def _rows_of(self, y: Any) -> Array:
+        """The targets of the rows, as scorers see them; they are checked."""
+        return column_or_1d(y)
 
     def _search(self, banks: list[Data], groups: Any) -> GridSearch:
         """Measure the candidates on the folds."""
@@ -318,8 +326,9 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
         there are no more folds than the smallest class has distinct samples. Splitters that read groups get
         those of ``fit``.
     scoring : str or callable, optional
-        As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
-        validation samples. Scores of probabilities are refused: the folds are not calibrated.
+        As in scikit-learn; by default the accuracy, in which samples count with their `class_weight`, too.
+        With ``sample_weight`` the scorer gets the weights of the validation samples. Scores of probabilities
+        are refused: the folds are not calibrated.
     halving : bool, default=True
         Whether the poorer half of the candidates is left out after each fold: their other folds are NaN in
         ``cv_results_``. False measures all candidates on all folds, as GridSearchCV does; see Notes.
@@ -334,8 +343,9 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
     class_weight : dict or "balanced", optional
         As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
     probability : bool, default=True
-        Whether ``predict_proba`` is wanted: sigmoids on the out-of-fold scores of the candidate chosen, so
-        that it takes no further fits.
+        Whether ``predict_proba`` is wanted: the softmax of a multiple of the scores, (0, s) for two classes,
+        calibrated on the out-of-fold scores of the candidate chosen; with `class_weight` there is an offset
+        for each class, too. It takes no further fits.
     tol : float, default=1e-3
         The relative duality gap of the last fit to reach, and of all fits where `halving` is False. Fits of a
         search with halving stop at 1e-2, or at `tol` where that is larger.
@@ -410,7 +420,7 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Jamieson & Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS
     2016.
-    Platt, Probabilistic outputs for support vector machines, 1999.
+    Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017.
 
     Examples
     --------
@@ -458,6 +468,12 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
         super()._check_search()
         self._machine(self.kernels, C=max(self._grid["C"]))._check_parameters()
 
+    def _score_weight(self, machine: Any, y: Array, sample_weight: Array | None) -> Array | None:
+        if self.class_weight is None or self.scoring is not None:
+            return sample_weight
+        codes = np.searchsorted(machine.classes_, y)
+        return weigh_samples(self.class_weight, machine.classes_, codes, sample_weight)
+
     def _part(self, machine: Any, data: Data, rows: Array) -> Part:
         classes = data.machine.classes_
         present, codes = np.unique(data.targets[data.samples.group[rows]], return_inverse=True)
@@ -478,7 +494,7 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
         machine._calibration = None
 
     def _learn_from_folds(self, data: Data) -> None:
-        """Sigmoids on the out-of-fold scores of the candidate chosen."""
+        """Probabilities from the out-of-fold scores of the candidate chosen."""
         self._calibration = None
         if not self.probability:
             return
@@ -490,7 +506,8 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
                 "probability=True needs samples of each class in the validation parts, and all classes in "
                 "each training part. Use stratified folds, or probability=False."
             )
-        self._calibration = SigmoidCalibration(None).fit_scores(scores[known], y, weights)
+        calibration = SoftmaxCalibration(offsets=self.class_weight is not None)
+        self._calibration = calibration.fit_scores(scores[known], y, weights)
 
 
 # ---------------------------------------------------------------------- values
@@ -651,6 +668,9 @@ class MKLRegressorCV(_TunedRegressor):
         super()._check_search()
         check_number("epsilon", self.epsilon, at_least=0.0)
 
+    def _rows_of(self, y: Any) -> Array:
+        return column_or_1d(y).astype(float)
+
 
 @dataclass(eq=False, repr=False)
 class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
@@ -750,4 +770,13 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         return MKLRidge(kernels, **{name: getattr(self, name) for name in names}, **more)
 
     def _folds(self, data: Data, groups: Any) -> tuple[type[GridSearch], list[Split]]:
-        return (LeaveOneOut, []) if self.cv is None else super()._folds(data, groups)
+        if self.cv is not None:
+            return super()._folds(data, groups)
+        if groups is not None:
+            raise ValueError("groups need a cv that reads them, such as GroupKFold(5); got cv=None.")
+        if len(data.targets) < 2:
+            raise ValueError("leave-one-out (cv=None) needs at least 2 samples; got 1 sample.")
+        return LeaveOneOut, []
+
+    def _rows_of(self, y: Any) -> Array:
+        return np.asarray(y, float)

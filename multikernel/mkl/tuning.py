@@ -86,6 +86,7 @@ class Data:
     targets: Array  # of the distinct samples: codes of classes, or values
     samples: Samples
     sample_weight: Array | None  # of the rows
+    score_weight: Array | None  # of the rows, in scores
     _sum: Array | None = field(default=None, repr=False)
 
     @property
@@ -173,7 +174,7 @@ class Fold:
         # precomputed kernels are not copied for scorers: they get the numbers of the rows
         self.X = test if self.machine._precomputed else _safe_indexing(data.X, test)
         self.y = data.y[test]
-        self.weights = None if data.sample_weight is None else data.sample_weight[test]
+        self.weights = None if data.score_weight is None else data.score_weight[test]
         self._buffer = buffer
         self._stacks: dict[bool, Array] = {}
 
@@ -457,7 +458,7 @@ class LeaveOneOut(GridSearch):
         rows = self.tests[0]
         if self.scorer is not None:
             model.X = X = rows if data.machine._precomputed else _safe_indexing(data.X, rows)
-            weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[rows]}
+            weights = {} if data.score_weight is None else {"sample_weight": data.score_weight[rows]}
             return check_score(self.scorer(model, X, data.y[rows], **weights))
         errors = ((data.y[rows] - model.answers) ** 2).reshape(rows.size, -1).mean(axis=1)
         shares = data.weights[rows] / data.weights[rows].sum()

@@ -19,7 +19,7 @@ from ...bayesian.estimators import BayesianMKLClassifier, BayesianMKLRegressor
 from ...bayesian.solver.learn import BayesianResult
 from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels
 from ...clustering.kmeans import MultipleKernelKMeans
-from ...core.decisions import SigmoidCalibration
+from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows

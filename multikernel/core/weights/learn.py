@@ -42,7 +42,8 @@ def learn_weights(
     Parameters
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
-        Symmetric positive semidefinite; never modified. Or one on demand.
+        Symmetric positive semidefinite; never modified. Or an :class:`OnDemand` stack, whose kernels are
+        computed when they are read.
     losses : sequence of Loss or of SmoothLoss, all of one kind, or of one JointHinge
         One for each task (a classifier, an output); the last has an output for each class.
     norm : float >= 1
@@ -120,7 +121,9 @@ def learn_weights(
         handed = _hand_over(learner, scaled, {}, kernel_costs, left, exact)
         if handed.gap <= result.gap:
             return handed
-        return replace(result, status=handed.status, history=handed.history)
+        last = handed.history[-1] | learner.bounds(learner.upper, learner.lower)
+        history = [*handed.history[:-1], last]
+        return replace(result, status=handed.status, n_iter=handed.n_iter, history=history)
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -244,7 +247,7 @@ def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
 
 
 def _start_coarse(learner: OuterLoop, hard: bool) -> None:
-    """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
+    """Solve a quarter to a half of the samples roughly; take its weights and its working set as the start."""
     n, options = learner.stack.n, learner.options
     least = _COARSE_SIZE if learner.n_kernels > _FEW_KERNELS else 2 * _COARSE_SIZE
     share = min(_COARSE_SHARE, n // least)
@@ -310,7 +313,7 @@ def _hand_over(
         bounds = learner.bounds(upper, lower, int(np.count_nonzero(mu)))
         return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
 
-    record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    record.ended, record.status = False, Status.STALLED
     record.divisible = False
     found = second.solve(
         stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note, exact
@@ -332,6 +335,7 @@ def _hand_over(
         n_iter=record.n_iter,
         passes=stack.passes,
         status=status,
+        suspicious=stack.negative_curvature,
         history=record.history,
     )
 

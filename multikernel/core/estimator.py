@@ -85,8 +85,9 @@ _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
 _PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
 _TOO_LARGE = (
-    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
-    'targets, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) of a matrix.'
+    "the solution is too large for floating point: the kernels, or the targets of a regression, have values "
+    'of very different scale. Normalize the kernels, by normalize="trace" of each View or unit_trace(K) of a '
+    "matrix, or rescale the targets."
 )
 
 
@@ -641,9 +642,9 @@ class BaseMKL(KernelEstimator):
             else 'Standardize its columns, or normalize it by KernelBank(kernels, normalize="trace")'
         )
         return (
-            f"Kernel {name!r} is too large for this C: its mean diagonal is {size}, and C times the sum of "
-            f"its diagonal times the rounding error of floating point is {shares[worst]:.1e}; less than "
-            f"1e-4 is safe. {how}, {self._easier}, or raise tol."
+            f"Kernel {name!r} is too large for this {self._easier.split()[-1]}: its mean diagonal is {size}, "
+            "and double precision does not hold the solution. "
+            f"{how}, {self._easier}, or raise tol."
         )
 
     def _explicit_features(self, rows: Array) -> Exact | None:

@@ -224,6 +224,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
     """
 
     about = RIDGE
+    _easier = "raise alpha"
     _answers_chunks = True
 
     kernels: Any = "auto"

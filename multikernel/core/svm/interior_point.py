@@ -170,7 +170,7 @@ class InteriorPoint:
             is_lost &= self.weights.moves or not self.weights.learns
             waited = 0 if is_better or product < 0.9 * least else waited + 1
             least = min(least, product)
-            if best is None or not best.gap <= found.gap:
+            if best is None or rank(found) < rank(best):
                 best = found
             if (note is not None and note(best)) or best.gap <= tol or waited > _PATIENCE or is_lost:
                 break
@@ -468,6 +468,11 @@ class _Part(NamedTuple):
     missing: Array
     A: Array
     right: Array
+
+
+def rank(found: Any) -> tuple[float, float]:
+    """The smaller, the better: by the gap, and where the bounds say nothing, by the value of the function."""
+    return (min(found.gap, 1.0), found.upper) if np.isfinite(found.upper) else (np.inf, np.inf)
 
 
 # ---------------------------------------------------------------------- linear systems

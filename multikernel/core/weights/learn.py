@@ -12,7 +12,7 @@ from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.losses import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
+from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
 from ..svm.smooth import SmoothLoss
 from . import second
@@ -79,6 +79,22 @@ def learn_weights(
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
     ([1.0, 0.0], True)
     """
+    result = _learn(Ks, losses, norm, costs, learn_ridge, floor, options or Options(), start, exact)
+    return result if learn_ridge else _no_worse_than_a_constant(result, losses)
+
+
+def _learn(
+    Ks: Array | OnDemand,
+    losses: Sequence[second.AnyLoss],
+    norm: float,
+    costs: Array | None,
+    learn_ridge: bool,
+    floor: Array | None,
+    options: Options,
+    start: SolveResult | None,
+    exact: second.Exact | None,
+) -> SolveResult:
+    """The result of the solvers, whatever they reached."""
     Ks = Ks if isinstance(Ks, OnDemand) else np.asarray(Ks)
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     # what overflows on the way is in the result, which says whether it is finite
@@ -98,7 +114,7 @@ def learn_weights(
             warm = warm._replace(weights=_above(warm.weights[: fixed.size] / left - fixed))
         identity = scaled[0].identity if learn_ridge and not isinstance(scaled[0], SmoothLoss) else None
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
-        options, units = options or Options(), (target_scale / kernel_scale, target_scale)
+        units = (target_scale / kernel_scale, target_scale)
         can_hand_over = second.is_possible(stack, scaled, exact)
         factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
         if factors or isinstance(scaled[0], SmoothLoss):
@@ -124,6 +140,38 @@ def learn_weights(
         last = handed.history[-1] | learner.bounds(learner.upper, learner.lower)
         history = [*handed.history[:-1], last]
         return replace(result, status=handed.status, n_iter=handed.n_iter, history=history)
+
+
+def _no_worse_than_a_constant(result: SolveResult, losses: Sequence[second.AnyLoss]) -> SolveResult:
+    """The result, or constant functions where a fit that ended early is worse than they are.
+
+    They have duals of 0, which are feasible and bound every value from below by 0: no gap exceeds 1.
+    """
+    if result.status in (Status.OPTIMAL, Status.INDEFINITE, Status.INSEPARABLE):
+        return result
+    constants = [_constant(loss) for loss in losses]
+    upper = sum(value for value, _ in constants)
+    is_worse = result.upper_bound > upper
+    if not (np.isfinite(upper) and (is_worse or result.gap > 1.0)):
+        return result
+    if is_worse:
+        intercepts = np.concatenate([intercepts for _, intercepts in constants])
+        nothing = np.zeros_like(result.duals)
+        result = replace(
+            result, duals=nothing, intercepts=intercepts, factors={}, objective=0.0, upper_bound=upper
+        )
+    last = result.history[-1] | {"objective": result.upper_bound, "lower_bound": 0.0, "gap": 1.0}
+    return replace(result, lower_bound=0.0, gap=1.0, history=[*result.history[:-1], last])
+
+
+def _constant(loss: second.AnyLoss) -> tuple[float, Array]:
+    """The value and the intercepts of the best constant; infinite where duals of 0 are infeasible."""
+    if isinstance(loss, JointHinge):
+        return float(loss.upper @ loss.margins.sum(axis=1)), np.zeros(loss.n_classes)
+    if isinstance(loss, SmoothLoss) or loss.total:
+        return np.inf, np.zeros(1)
+    value, intercept = loss.risk(np.zeros(loss.target.size))
+    return value, np.array([intercept])
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:

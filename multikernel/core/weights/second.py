@@ -25,7 +25,7 @@ from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Factor, Kernels, explicit_factor, pivoted_factor
 from ..stack.sums import WeightedStack
 from ..svm.barrier import class_basis
-from ..svm.interior_point import Found, InteriorPoint
+from ..svm.interior_point import Found, InteriorPoint, rank
 from ..svm.losses import HardMargin, JointHinge, Loss
 from ..svm.smooth import SmoothLoss
 
@@ -204,7 +204,7 @@ def solve(
     for handed in _forms(method, found, by_duals):
         if handed.gap < -_CLEAR * tol:  # bounds that cross: rounding took more than is allowed
             handed = handed._replace(gap=np.inf)
-        if best is None or handed.gap < best.gap:
+        if best is None or rank(handed) < rank(best):
             best = handed
         if handed.gap <= enough:
             break

@@ -1,5 +1,7 @@
 """Kernels as tables have them, neither standardized nor normalized: fits end, certified, and predict."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -198,8 +200,8 @@ def test_a_fit_that_stalls_is_no_worse_than_a_constant(settings):
     assert model.status_ == "stalled" and model.dual_gap_ <= 1.0 == model.history_[-1]["gap"]
     scores = model.decision_function(X)
     if "multiclass" not in settings:
-        loss = np.maximum(1.0 - np.where(y, 1.0, -1.0) * scores, 0.0)
-        assert loss.sum() <= 2.0 * min(y.sum(), (~y).sum()) + 1e-9
+        slack = np.maximum(1.0 - np.where(y, 1.0, -1.0) * scores, 0.0)
+        assert (slack ** (2 if settings else 1)).sum() <= len(X)  # of the function 0
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -216,13 +218,14 @@ def test_the_remedy_of_ridge_names_its_own_parameter():
         MKLRidge(bank(Polynomial(degree=3)), alpha=1e-6).fit(X, X[:, 0])
 
 
-@pytest.mark.filterwarnings("error::multikernel.views.KernelWarning")
 def test_the_remedy_for_different_scales_silences_the_warning():
     X = huge_table()
     views = [
         View(name, kernel, standardize=False, normalize="variance")
         for name, kernel in (("line", Linear()), ("bell", Gaussian()))
     ]
-    MKLClassifier(views).fit(X, X[:, 0] > 50)
-    with pytest.raises(KernelWarning, match="of different scale"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KernelWarning)
+        MKLClassifier(views).fit(X, X[:, 0] > 50)
+    with pytest.warns(KernelWarning, match="of different scale"):
         MKLClassifier(bank(Linear(), Gaussian())).fit(X, X[:, 0] > 50)

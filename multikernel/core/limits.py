@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
+from .._numba import tell_of_compiling
 from .._validation import check_choice, check_number
 from .optim.loop import limited, stop_on_interrupt
 
@@ -16,6 +17,7 @@ def within_limits(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def fit_within(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tell_of_compiling()
         with limits_of(self):
             return fit(self, *args, **kwargs)
 

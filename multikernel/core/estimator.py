@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._typing import Array
 from .._validation import (
     RowError,
+    as_numbers,
     check_number,
     check_positive_integer,
     is_frame,
@@ -32,7 +33,6 @@ from .._validation import (
     raise_indefinite,
     refuse_old_names,
     warn_caller,
-    within_floats,
 )
 from ..kernels.together import OnDemand
 from ..rows import count_rows
@@ -280,8 +280,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
-        with within_floats("X"):
-            return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+        X = as_numbers(X, "X")
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
     def _layout_of(self, X: Any) -> Any:
         """Which columns the views read, for `align`; None where X is taken as it is."""

@@ -1,11 +1,12 @@
-"""The limits of a fit as estimators have them: the parameters ``max_time`` and ``on_interrupt``."""
+"""What every fit checks first: parameters that are declared bool, ``max_time`` and ``on_interrupt``."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any
 
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_flag, check_number
 from .optim.loop import limited, stop_on_interrupt
 
 ON_INTERRUPT = ("raise", "keep")
@@ -16,10 +17,18 @@ def within_limits(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def fit_within(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_flags(self)
         with limits_of(self):
             return fit(self, *args, **kwargs)
 
     return fit_within
+
+
+def check_flags(estimator: Any) -> None:
+    """Refuse anything but True and False for the parameters of an estimator that are declared bool."""
+    for field in fields(estimator) if is_dataclass(estimator) else ():
+        if field.type in (bool, "bool"):
+            check_flag(field.name, getattr(estimator, field.name))
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
+from .._files import checked_path
 from .._typing import Array
 from ..core.folds import Split, make_folds
 from ..core.store import Progress, Result, ResultStore, Work, run_works
@@ -233,7 +234,7 @@ def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, erro
     A work that fails is the end of the run ("raise"), or its group is among the failures ("omit"); it is
     tried again in the next run.
     """
-    store = None if settings.store is None else ResultStore(Path(settings.store))
+    store = None if settings.store is None else ResultStore(checked_path(settings.store, "store"))
     count = _Count(sum(map(len, groups.values())), settings.progress)
     jobs = effective_n_jobs(settings.n_jobs)
     groups = {

@@ -18,12 +18,14 @@ from multikernel import (
     MKLRidge,
     combine_kernels,
     compare,
+    evaluate,
     join_views,
     stack_kernels,
 )
 from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.boosting import ColumnBoostingRegressor
-from multikernel.datasets import load_digits_views, piecewise_curve
+from multikernel.datasets import load_digits_views, make_gauss, piecewise_curve
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison, learned_kernel
 from multikernel.io.models.coding import trusted_names
@@ -34,6 +36,7 @@ from multikernel.kernels import (
     Chi2,
     Gaussian,
     Linear,
+    Mixed,
     Power,
     Product,
     Scaled,
@@ -45,7 +48,7 @@ from multikernel.kernels.networks import Network
 from multikernel.localized import ProjectionKernelRegressor
 from multikernel.mkl import CostPath, RegularizedMKLClassifier, WeightPath, cost_path, weight_path
 from multikernel.registry import list_methods
-from multikernel.report import find_renderer, headline, render_html, render_markdown, save_report
+from multikernel.report import find_renderer, headline, render_html, render_markdown, save_report, summarize
 from multikernel.rules import (
     AccuracyRule,
     AlignmentQP,
@@ -56,7 +59,15 @@ from multikernel.rules import (
 )
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.transductive import TransductiveMKLClassifier
-from multikernel.views import MultiTable, View, distinct_views, per_feature, read_gmt, views_from_gene_sets
+from multikernel.views import (
+    MultiTable,
+    NamedStack,
+    View,
+    distinct_views,
+    per_feature,
+    read_gmt,
+    views_from_gene_sets,
+)
 from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
@@ -66,6 +77,8 @@ X, Y = RNG.normal(size=(16, 3)), np.arange(16) % 2
 HUGE = 10**400
 LARGE = np.full((16, 3), HUGE, dtype=object)
 BANK = KernelBank({"one": Linear(), "two": Linear()}).fit({"one": X, "two": X})
+
+FITTED, FRAME = MKLClassifier([Linear()]).fit(X, Y), pd.DataFrame(X)
 
 test_refusals = refused(
     (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
@@ -137,6 +150,30 @@ test_refusals = refused(
     (lambda: ViewList(costs=[1.0]), TypeError, "costs must be a dict of numbers by view; got list"),
     (lambda: compare(MKLClassifier(), X, Y, baselines=3), TypeError, "baselines must be a list of names"),
     (lambda: compare(MKLClassifier(), X, Y, store=3), TypeError, "store must be the path of a file"),
+    (lambda: NamedStack(STACK, memoryview(np.eye(3))), TypeError, "names must be a list of texts"),
+    (lambda: CostPath(FRAME, FRAME, FRAME, 1), TypeError, "costs must be a Series, as cost_path makes it"),
+    (lambda: evaluate(MKLClassifier(), X, Y, parts=3), TypeError, "parts must be a list of names; got int"),
+    (lambda: evaluate(MKLClassifier(), X, Y, parts=[np.eye(2)]), "parts must be one of"),
+    (lambda: evaluate(MKLClassifier(), X, Y, progress=3), TypeError, "progress must be a function of two"),
+    (lambda: make_gauss(random_state={}), "random_state must be a nonnegative integer"),
+    (lambda: MKLClassifier(random_state=2**40).fit(X, Y), "random_state must be an integer from 0 to 2"),
+    (lambda: MKLClassifier(n_jobs=np.eye(2)).fit(X, Y), "n_jobs must be None, a positive number"),
+    (lambda: MKLClassifier(verbose=np.empty(0)).fit(X, Y), TypeError, "verbose must be a whole number"),
+    (lambda: AccuracyRule(cv=np.eye(3)).fit(STACK, Y), "cv must be a number of folds, a splitter"),
+    (lambda: Network([[0, 1]], nodes=3.0), TypeError, "nodes must be a list of names; got float"),
+    (lambda: Mixed(categorical=0.5), TypeError, "Mixed categorical must be a list of names or positions"),
+    (lambda: describe_data(7), TypeError, "X must be a list of rows, or a table; got int"),
+    (lambda: summarize(FITTED, [3]), TypeError, "comparison must be a list of dicts"),
+    (lambda: FITTED.score(X, np.array([0, pd.NA] * 8)), "missing labels; entry 1 is <NA>"),
+    (lambda: FITTED.score(X, np.array([0, "a"] * 8, dtype=object)), "y must hold labels of one kind"),
+    (
+        lambda: KernelDiscriminantClassifier("precomputed").fit(STACK * 1e-319, Y),
+        "kernels and targets differ",
+    ),
+    (
+        lambda: ColumnBoostingRegressor().fit(X, X[:, 0] * 1e-320),
+        "differ from its median by 1e-150 somewhere",
+    ),
 )
 
 
@@ -206,6 +243,17 @@ def test_a_memoryview_of_two_dimensions_is_a_table():
 
 def test_a_memoryview_is_described_as_a_table():
     assert describe_data(memoryview(X)) == describe_data(X)
+
+
+def test_sparse_matrices_of_any_kind_are_described():
+    assert describe_data(scipy.sparse.dok_matrix(X)) == describe_data(scipy.sparse.csr_matrix(X))
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
+def test_a_comparison_is_a_table_of_a_report():
+    found = compare({"one": MKLClassifier([Linear()]), "two": MKLClassifier()}, X, Y, baselines=False)
+    shown = summarize(FITTED, found)["comparison"]
+    assert [shown["columns"], *shown["rows"]] == found.table()
 
 
 def test_memoryviews_given_for_lists_of_kernels():

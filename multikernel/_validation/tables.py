@@ -115,6 +115,16 @@ def as_list(name: str, value: Any, what: str) -> list[Any]:
         raise TypeError(f"{name} must be a list of {what}; got {type(value).__name__}.") from error
 
 
+def check_n_jobs(value: Any) -> int | None:
+    """Return `value` if it is a number of jobs as joblib counts them."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if value is not None and (not is_integer or value == 0):
+        raise ValueError(
+            f"n_jobs must be None, a positive number of processes or -1 for all processors; got {value!r}."
+        )
+    return value
+
+
 def check_bank_rank(value: Any) -> int | float | str | None:
     """Return the rank of a bank: "auto", or what :func:`check_rank` takes."""
     return value if isinstance(value, str) and value == "auto" else check_rank("rank", value)
@@ -247,11 +257,11 @@ def as_numbers(X: Any, label: str, remedy: str = "") -> Any:
 
     Frames stay frames. Sparse matrices and complex numbers are returned as they are, for other checks.
     """
-    if scipy.sparse.issparse(X):
+    if scipy.sparse.issparse(X) or (is_frame(X) and _is_plain(X)):
         return X
     if is_frame(X):
-        values = _to_float(X, label, list(X.columns))
-        return type(X)(values, index=X.index, columns=X.columns)
+        values = _to_float(X, label, list(X.columns), remedy)
+        return type(X)(values, index=X.index, columns=X.columns, copy=False)
     values = _as_array(X, label)
     return values if values.dtype.kind in "fiubc" else _to_float(values, label, None, remedy)
 
@@ -263,12 +273,18 @@ def _as_array(X: Any, label: str) -> np.ndarray:
         raise ValueError(f"{label} must be a table with rows of equal length; NumPy says: {error}") from error
 
 
+def _is_plain(frame: Any) -> bool:
+    """Whether all columns are of NumPy's own numbers."""
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in frame.dtypes)
+
+
 def _to_float(X: Any, label: str, names: list[Any] | None, remedy: str = "") -> np.ndarray:
     if names is not None:
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes):
+        if _is_plain(X):
             return np.array(X, dtype=np.float64, order="C")  # much faster than column by column
         columns = [
-            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
+            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})", remedy)
+            for j in range(len(names))
         ]
         return np.column_stack(columns) if columns else np.empty((len(X), 0))
     values = _as_array(X, label)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
+from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -56,6 +56,7 @@ from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
+from .folds import random_source
 from .inputs import (
     Samples,
     all_samples,
@@ -688,7 +689,7 @@ class BaseMKL(KernelEstimator):
         return result
 
     def _draw_seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        return 0 if self.random_state is None else int(random_source(self.random_state).randint(2**31))
 
     def _options(self, seed: int, label: str) -> Options:
         progress = progress_of(self, label)

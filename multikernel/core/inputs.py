@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from pandas.api.types import is_complex_dtype, is_numeric_dtype
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
@@ -97,10 +98,19 @@ def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
     def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
             _require_ids_of_score(self, X, y)
+        if is_classifier(self) and y is not None and not is_dask(y):
+            _require_labels(y)
         return score(self, X, y, *args, **kwargs)
 
     score_of_same_ids._checks_ids = True  # type: ignore[attr-defined]
     return score_of_same_ids
+
+
+def _require_labels(y: Any) -> None:
+    """Refuse labels that cannot be compared: some missing, or texts beside numbers."""
+    labels = np.asarray(y)
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        codes_of_classes(labels, if_missing="Leave samples without a label out.")
 
 
 def _require_ids_of_score(estimator: Any, X: Any, y: Any) -> None:

@@ -1,4 +1,4 @@
-"""What every fit checks first: parameters that are declared bool, ``max_time`` and ``on_interrupt``."""
+"""What every fit checks first: the parameters that mean the same in all estimators."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -6,7 +6,9 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any
 
-from .._validation import check_choice, check_flag, check_number
+import numpy as np
+
+from .._validation import check_choice, check_flag, check_n_jobs, check_number
 from .optim.loop import limited, stop_on_interrupt
 
 ON_INTERRUPT = ("raise", "keep")
@@ -17,18 +19,23 @@ def within_limits(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def fit_within(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_flags(self)
+        check_common(self)
         with limits_of(self):
             return fit(self, *args, **kwargs)
 
     return fit_within
 
 
-def check_flags(estimator: Any) -> None:
-    """Refuse anything but True and False for the parameters of an estimator that are declared bool."""
+def check_common(estimator: Any) -> None:
+    """Refuse what no estimator takes as ``n_jobs``, ``verbose`` or a parameter that is declared bool."""
     for field in fields(estimator) if is_dataclass(estimator) else ():
+        value = getattr(estimator, field.name)
         if field.type in (bool, "bool"):
-            check_flag(field.name, getattr(estimator, field.name))
+            check_flag(field.name, value)
+        elif field.name == "n_jobs":
+            check_n_jobs(value)
+        elif field.name == "verbose" and not isinstance(value, (bool, int, np.bool_, np.integer)):
+            raise TypeError(f"verbose must be a whole number, 0 for silence; got {value!r}.")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
@@ -20,11 +20,12 @@ from ..views import KernelBank, PrecomputedBank, View
 from ..views.stacks import is_grams, names_of
 from ..views.view import read_kernel
 from .estimator import KernelEstimator
+from .folds import random_source
 
 
 def fixed_seed(random_state: Any) -> int:
     """A seed from scikit-learn's ``random_state``; None is a fixed one, so that a fit can be repeated."""
-    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+    return 0 if random_state is None else int(random_source(random_state).randint(2**31 - 1))
 
 
 class OneKernel(KernelEstimator):

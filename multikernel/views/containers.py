@@ -203,7 +203,7 @@ def _layers(modalities: list[str], layer: Any) -> dict[str, str]:
 def _tables_of(
     adata: Any, label: str, *, layer: str | None, obsm: Any, use_raw: bool, sparse: str
 ) -> dict[str, Any]:
-    keys = [] if obsm is None else [obsm] if isinstance(obsm, str) else list(obsm)
+    keys = [] if obsm is None else [obsm] if isinstance(obsm, str) else as_list("obsm", obsm, "names")
     tables = {}
     if use_raw or layer is not None or adata.X is not None or not keys:
         tables[MAIN] = _main_table(adata, label, layer=layer, use_raw=use_raw, sparse=sparse)

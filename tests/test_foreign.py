@@ -68,7 +68,7 @@ from multikernel.views import (
     read_gmt,
     views_from_gene_sets,
 )
-from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
+from multikernel.viz import convergence, cost, decision_regions, describe_data, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -79,6 +79,7 @@ LARGE = np.full((16, 3), HUGE, dtype=object)
 BANK = KernelBank({"one": Linear(), "two": Linear()}).fit({"one": X, "two": X})
 
 FITTED, FRAME = MKLClassifier([Linear()]).fit(X, Y), pd.DataFrame(X)
+PLANAR = MKLClassifier([Linear()]).fit(X[:, :2], Y)
 
 test_refusals = refused(
     (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
@@ -160,6 +161,14 @@ test_refusals = refused(
     (lambda: MKLClassifier(n_jobs=np.eye(2)).fit(X, Y), "n_jobs must be None, a positive number"),
     (lambda: MKLClassifier(verbose=np.empty(0)).fit(X, Y), TypeError, "verbose must be a whole number"),
     (lambda: AccuracyRule(cv=np.eye(3)).fit(STACK, Y), "cv must be a number of folds, a splitter"),
+    (lambda: AccuracyRule(cv=np.array(3.0)).fit(STACK, Y), "cv must be a number of folds, a splitter"),
+    (lambda: MKLClassifier(callback=lambda: None).fit(X, Y), TypeError, r"of one dict, .*; got one of \(\)"),
+    (lambda: decision_regions(FITTED, {"a": 1}), TypeError, "X must be numeric"),
+    (
+        lambda: decision_regions(PLANAR, X[:, :2], n_steps=1.5),
+        TypeError,
+        "n_steps must be a positive integer",
+    ),
     (lambda: Network([[0, 1]], nodes=3.0), TypeError, "nodes must be a list of names; got float"),
     (lambda: Mixed(categorical=0.5), TypeError, "Mixed categorical must be a list of names or positions"),
     (lambda: describe_data(7), TypeError, "X must be a list of rows, or a table; got int"),

@@ -323,8 +323,6 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     def _check_numerics(self) -> None:
         check_positive_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, above=0.0)
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
 
     # ------------------------------------------------------------------ kernels
     def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:

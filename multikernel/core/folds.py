@@ -91,7 +91,7 @@ def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True, random_stat
         )
     try:
         folds = check_cv(cv, y, classifier=classifier)
-    except (ValueError, NotImplementedError) as error:  # a memoryview of several dimensions has no rows
+    except (TypeError, ValueError, NotImplementedError) as error:  # the last of a memoryview
         raise ValueError(_needed(cv)) from error
     if isinstance(folds, GroupsConsumerMixin):
         raise ValueError(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,35 @@ def within_limits(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_common(estimator: Any) -> None:
-    """Refuse what no estimator takes as ``n_jobs``, ``verbose`` or a parameter that is declared bool."""
+    """Refuse what no estimator takes as ``n_jobs``, ``verbose``, ``callback`` or a bool."""
     for field in fields(estimator) if is_dataclass(estimator) else ():
         value = getattr(estimator, field.name)
         if field.type in (bool, "bool"):
             check_flag(field.name, value)
         elif field.name == "n_jobs":
             check_n_jobs(value)
+        elif field.name == "callback":
+            _check_callback(value)
         elif field.name == "verbose" and not isinstance(value, (bool, int, np.bool_, np.integer)):
             raise TypeError(f"verbose must be a whole number, 0 for silence; got {value!r}.")
+
+
+def _check_callback(callback: Any) -> None:
+    """Refuse what cannot be called with one argument, where that can be told before the fit."""
+    if callback is None:
+        return
+    if not callable(callback):
+        raise TypeError(f"callback must be a function of one dict; got {callback!r}.")
+    try:
+        parameters = signature(callback)
+    except ValueError:  # of functions that are not written in Python
+        return
+    try:
+        parameters.bind({})
+    except TypeError as error:
+        raise TypeError(
+            f"callback must be a function of one dict, the entry of an iteration; got one of {parameters}."
+        ) from error
 
 
 @contextmanager

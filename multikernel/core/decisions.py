@@ -96,7 +96,8 @@ class SigmoidCalibration:
         classes = np.unique(y)
         given = {"sample_weight": sample_weight, **by_sample}
         params = {name: values for name, values in given.items() if values is not None}
-        rows, parts = [], []
+        rows: list[Array] = []
+        parts: list[Array] = []
         for train, test in folds:
             if rows and time_left() <= 0.0:
                 break

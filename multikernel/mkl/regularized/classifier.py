@@ -8,7 +8,6 @@ import numpy as np
 from joblib import Parallel
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from ..._threads import one_thread
@@ -19,7 +18,7 @@ from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
 from ...core.estimator import KernelEstimator, worst_status
 from ...core.fitted import prediction_cost
-from ...core.folds import check_one_score
+from ...core.folds import check_one_score, random_source
 from ...core.inputs import Samples, check_sample_weights
 from ...core.optim.loop import SearchProgress, Status, limited, time_left
 from ..classifier import MKLClassifier
@@ -304,7 +303,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         """The seed of all the models: drawn once, so that threads cannot draw in another order."""
         if self.random_state is None or isinstance(self.random_state, int | np.integer):
             return self.random_state
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return int(random_source(self.random_state).randint(2**31 - 1))
 
     def _machine_parameters(self, seed: Any) -> dict[str, Any]:
         """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""

@@ -98,7 +98,7 @@ def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
     def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
             _require_ids_of_score(self, X, y)
-        if is_classifier(self) and y is not None and not is_dask(y):
+        if is_classifier(self) and y is not None and not (is_dask(X) or is_dask(y)):
             _require_labels(y)
         return score(self, X, y, *args, **kwargs)
 

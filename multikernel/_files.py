@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -31,6 +32,13 @@ _REMEDIES = {
     errno.EEXIST: "a part of its path is a file, not a folder. Choose another place",
     errno.ENAMETOOLONG: "its name is too long. Choose a shorter one",
 }
+
+
+def checked_path(path: Any, name: str = "path") -> Path:
+    """The path of a file, if it is one."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be the path of a file, as text or a Path; got {type(path).__name__}.")
+    return Path(path)
 
 
 @contextmanager

@@ -221,7 +221,7 @@ def seconds_compiling() -> float:
 
 
 class _Notice(event.Listener):
-    """Says once in a process that loops are compiled, when that has taken some seconds on any route."""
+    """Says once in a fit that loops are compiled, when that has taken some seconds on any route."""
 
     def __init__(self) -> None:
         self.depth, self.seconds, self.began = 0, 0.0, 0.0
@@ -246,10 +246,16 @@ class _Notice(event.Listener):
             self.timer.cancel()
             self.timer, self.seconds = None, self.seconds + time.perf_counter() - self.began
 
+    def begin(self) -> None:
+        """Say it again: another fit begins."""
+        if self.depth == 0:
+            self.seconds, self.said = 0.0, False
+
     def say(self) -> None:
         self.said = True
         logger.warning("multikernel: compiling the solvers for this machine, once (some seconds) ...")
 
 
 _notice = _Notice()
+tell_of_compiling = _notice.begin
 event.register("numba:compile", _notice)

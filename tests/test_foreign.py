@@ -1,6 +1,8 @@
 """What once came up as an exception of another library, or as a silent NaN: it is refused in plain words."""
 
+from dataclasses import fields
 from decimal import Decimal
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -13,22 +15,28 @@ from multikernel import (
     LocalizedMKLClassifier,
     MKLClassifier,
     MKLRegressor,
+    MKLRidge,
     combine_kernels,
     compare,
+    evaluate,
     join_views,
     stack_kernels,
 )
 from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.boosting import ColumnBoostingRegressor
-from multikernel.datasets import piecewise_curve
+from multikernel.datasets import load_digits_views, make_gauss, piecewise_curve
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.doctor import Diagnosis
 from multikernel.inspection import Comparison, learned_kernel
-from multikernel.io.tables import fit_plan, plan_fit, predict_table, read_table
+from multikernel.io.models.coding import trusted_names
+from multikernel.io.tables import fit_plan, plan_fit, predict_table, read_table, read_views
+from multikernel.io.tables.views_file import ViewList
 from multikernel.kernels import (
     Chain,
     Chi2,
     Gaussian,
     Linear,
+    Mixed,
     Power,
     Product,
     Scaled,
@@ -37,14 +45,30 @@ from multikernel.kernels import (
     unit_diagonal,
 )
 from multikernel.kernels.networks import Network
-from multikernel.mkl import CostPath, RegularizedMKLClassifier, WeightPath, cost_path
+from multikernel.localized import ProjectionKernelRegressor
+from multikernel.mkl import CostPath, RegularizedMKLClassifier, WeightPath, cost_path, weight_path
 from multikernel.registry import list_methods
-from multikernel.report import headline, render_html, render_markdown, save_report
-from multikernel.rules import AccuracyRule, ElasticNetMKL, FunctionalForm
+from multikernel.report import find_renderer, headline, render_html, render_markdown, save_report, summarize
+from multikernel.rules import (
+    AccuracyRule,
+    AlignmentQP,
+    AlignmentRule,
+    ElasticNetMKL,
+    FunctionalForm,
+    WeightLearner,
+)
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.transductive import TransductiveMKLClassifier
-from multikernel.views import MultiTable, View, distinct_views, per_feature
-from multikernel.viz import convergence, cost, describe_data, kernel_matrix, rules
+from multikernel.views import (
+    MultiTable,
+    NamedStack,
+    View,
+    distinct_views,
+    per_feature,
+    read_gmt,
+    views_from_gene_sets,
+)
+from multikernel.viz import convergence, cost, decision_regions, describe_data, kernel_matrix, rules
 from tests.public import public_estimators
 from tests.refusals import refused
 
@@ -53,6 +77,9 @@ X, Y = RNG.normal(size=(16, 3)), np.arange(16) % 2
 HUGE = 10**400
 LARGE = np.full((16, 3), HUGE, dtype=object)
 BANK = KernelBank({"one": Linear(), "two": Linear()}).fit({"one": X, "two": X})
+
+FITTED, FRAME = MKLClassifier([Linear()]).fit(X, Y), pd.DataFrame(X)
+PLANAR = MKLClassifier([Linear()]).fit(X[:, :2], Y)
 
 test_refusals = refused(
     (lambda: Chi2(gamma=-HUGE), "gamma must hold numbers that a float can hold"),
@@ -112,7 +139,108 @@ test_refusals = refused(
     (lambda: read_table("table.csv", {}), TypeError, "target must be named by strings"),
     (lambda: read_table("table.csv", ignore=[1]), TypeError, "ignore must be named by strings"),
     (lambda: read_table("table.csv", names="c0"), TypeError, "names must be named by strings"),
+    (lambda: read_table(3), TypeError, "path must be the path of a file, as text or a Path; got int"),
+    (lambda: read_gmt(None), TypeError, "path must be the path of a file"),
+    (lambda: read_views(3.0), TypeError, "path must be the path of a file"),
+    (lambda: find_renderer([]), TypeError, "path must be the path of a file"),
+    (lambda: trusted_names(memoryview(np.eye(3))), TypeError, "trusted must be a list of classes"),
+    (lambda: weight_path(MKLClassifier([Linear()]), X[:, :0], Y), "0 feature"),
+    (lambda: views_from_gene_sets(1e30, {"s": ["a"]}), TypeError, "columns must be a list of names"),
+    (lambda: load_digits_views(0.0), TypeError, "views must be a list of names; got float"),
+    (lambda: ViewList(len), TypeError, "views must be a list of View; got builtin"),
+    (lambda: ViewList(costs=[1.0]), TypeError, "costs must be a dict of numbers by view; got list"),
+    (lambda: compare(MKLClassifier(), X, Y, baselines=3), TypeError, "baselines must be a list of names"),
+    (lambda: compare(MKLClassifier(), X, Y, store=3), TypeError, "store must be the path of a file"),
+    (lambda: NamedStack(STACK, memoryview(np.eye(3))), TypeError, "names must be a list of texts"),
+    (lambda: CostPath(FRAME, FRAME, FRAME, 1), TypeError, "costs must be a Series, as cost_path makes it"),
+    (lambda: evaluate(MKLClassifier(), X, Y, parts=3), TypeError, "parts must be a list of names; got int"),
+    (lambda: evaluate(MKLClassifier(), X, Y, parts=[np.eye(2)]), "parts must be one of"),
+    (lambda: evaluate(MKLClassifier(), X, Y, progress=3), TypeError, "progress must be a function of two"),
+    (lambda: make_gauss(random_state={}), "random_state must be a nonnegative integer"),
+    (lambda: MKLClassifier(random_state=2**40).fit(X, Y), "random_state must be an integer from 0 to 2"),
+    (lambda: MKLClassifier(n_jobs=np.eye(2)).fit(X, Y), "n_jobs must be None, a positive number"),
+    (lambda: MKLClassifier(verbose=np.empty(0)).fit(X, Y), TypeError, "verbose must be a whole number"),
+    (lambda: AccuracyRule(cv=np.eye(3)).fit(STACK, Y), "cv must be a number of folds, a splitter"),
+    (lambda: AccuracyRule(cv=np.array(3.0)).fit(STACK, Y), "cv must be a number of folds, a splitter"),
+    (lambda: MKLClassifier(callback=lambda: None).fit(X, Y), TypeError, r"of one dict, .*; got one of \(\)"),
+    (lambda: decision_regions(FITTED, {"a": 1}), TypeError, "X must be numeric"),
+    (
+        lambda: decision_regions(PLANAR, X[:, :2], n_steps=1.5),
+        TypeError,
+        "n_steps must be a positive integer",
+    ),
+    (lambda: Network([[0, 1]], nodes=3.0), TypeError, "nodes must be a list of names; got float"),
+    (lambda: Mixed(categorical=0.5), TypeError, "Mixed categorical must be a list of names or positions"),
+    (lambda: describe_data(7), TypeError, "X must be a list of rows, or a table; got int"),
+    (lambda: summarize(FITTED, [3]), TypeError, "comparison must be a list of dicts"),
+    (lambda: FITTED.score(X, np.array([0, pd.NA] * 8)), "missing labels; entry 1 is <NA>"),
+    (lambda: FITTED.score(X, np.array([0, "a"] * 8, dtype=object)), "y must hold labels of one kind"),
+    (
+        lambda: KernelDiscriminantClassifier("precomputed").fit(STACK * 1e-319, Y),
+        "have values of very different scale",
+    ),
+    (
+        lambda: ColumnBoostingRegressor().fit(X, X[:, 0] * 1e-320),
+        "differ from its median by 1e-150 somewhere",
+    ),
 )
+
+
+TEXTS = np.where(np.arange(48).reshape(16, 3) == 4, "a", X.astype(object))
+
+
+@pytest.mark.parametrize("kind", public_estimators(), ids=lambda kind: kind.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_texts_among_numbers_name_the_column(kind):
+    y = X[:, 0] if is_regressor(kind()) else Y
+    with pytest.raises(ValueError, match=r"X.* must be numeric, but .*column 1 is not \(could not convert"):
+        kind().fit(TEXTS, y)
+    if "sample_weight" in signature(kind.fit).parameters:
+        with pytest.raises(ValueError, match="sample_weight must be numeric; got dtype <U1"):
+            kind().fit(X, y, sample_weight=["a", "b"] * 8)
+
+
+@pytest.mark.parametrize("kind", [MKLRegressor, MKLRidge, ProjectionKernelRegressor])
+def test_targets_that_are_no_numbers(kind):
+    with pytest.raises(ValueError, match=r"y must be numeric, but its content is not .* use a classifier"):
+        kind().fit(X, TEXTS[:, 1])
+
+
+@pytest.mark.parametrize("answer", [np.ones(3), pd.NA])
+@pytest.mark.parametrize("kind", [MKLClassifier, RegularizedMKLClassifier, BayesianMKLClassifier])
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
+def test_what_a_callback_returns_says_whether_to_stop(kind, answer):
+    with pytest.raises(TypeError, match="callback must return True to stop the fit, or False or None"):
+        kind(callback=lambda entry: answer).fit(X, Y)
+
+
+FLAGS = [
+    (kind, field.name)
+    for kind in (*public_estimators(), AlignmentRule, AlignmentQP)
+    for field in fields(kind)
+    if field.type in (bool, "bool")
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), FLAGS, ids=lambda given: getattr(given, "__name__", given))
+@pytest.mark.parametrize("value", ["no", pd.NA, np.eye(2)], ids=["text", "NA", "array"])
+def test_flags_are_true_or_false(kind, name, value):
+    data = (STACK, Y) if issubclass(kind, WeightLearner) else (X, X[:, 0] if is_regressor(kind()) else Y)
+    with pytest.raises(TypeError, match=f"{name} must be True or False; got"):
+        kind(**{name: value}).fit(*data)
+
+
+def test_projections_read_one_table_of_any_library():
+    model = ProjectionKernelRegressor(max_iter=2, tol=1.0).fit(X, X[:, 0])
+    expected = model.predict(X)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    assert np.array_equal(model.predict(memoryview(X)), expected)
+    with pytest.warns(UserWarning, match="feature names"):
+        assert np.array_equal(model.predict(frame.astype(pd.SparseDtype(float))), expected)
+    with pytest.raises(ValueError, match="several columns of one name"):
+        model.predict(frame.set_axis(list("aab"), axis=1))
+    with pytest.raises(TypeError, match=r"projects the columns of one table; got several: \['one', 'two'\]"):
+        model.predict({"one": X, "two": X})
 
 
 def test_a_memoryview_of_two_dimensions_is_a_table():
@@ -124,6 +252,17 @@ def test_a_memoryview_of_two_dimensions_is_a_table():
 
 def test_a_memoryview_is_described_as_a_table():
     assert describe_data(memoryview(X)) == describe_data(X)
+
+
+def test_sparse_matrices_of_any_kind_are_described():
+    assert describe_data(scipy.sparse.dok_matrix(X)) == describe_data(scipy.sparse.csr_matrix(X))
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
+def test_a_comparison_is_a_table_of_a_report():
+    found = compare({"one": MKLClassifier([Linear()]), "two": MKLClassifier()}, X, Y, baselines=False)
+    shown = summarize(FITTED, found)["comparison"]
+    assert [shown["columns"], *shown["rows"]] == found.table()
 
 
 def test_memoryviews_given_for_lists_of_kernels():

@@ -2,5 +2,5 @@
 
 ``python -m benchmarks.attack --calls 40000 --seed 0`` makes the calls in processes of their own, each under a
 limit of time, and prints a table of what came of them. ``values`` has what is given, ``targets`` what is
-called and how the outcome is judged, ``__main__`` the processes and the table.
+called, ``calls`` how, ``judging`` the verdicts, ``__main__`` the processes and the table.
 """

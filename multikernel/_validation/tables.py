@@ -34,6 +34,13 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool if it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_number(
     name: str,
     value: Any,
@@ -98,6 +105,24 @@ def _check_integer(requirement: str, value: Any, least: int) -> int:
     if value < least:
         raise ValueError(f"{requirement}; got {value!r}.")
     return int(value)
+
+
+def as_list(name: str, value: Any, what: str) -> list[Any]:
+    """Return `value` as a list, else say what it must be a list of."""
+    try:
+        return list(value)
+    except (TypeError, NotImplementedError) as error:  # the latter of a memoryview of two dimensions
+        raise TypeError(f"{name} must be a list of {what}; got {type(value).__name__}.") from error
+
+
+def check_n_jobs(value: Any) -> int | None:
+    """Return `value` if it is a number of jobs as joblib counts them."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if value is not None and (not is_integer or value == 0):
+        raise ValueError(
+            f"n_jobs must be None, a positive number of processes or -1 for all processors; got {value!r}."
+        )
+    return value
 
 
 def check_bank_rank(value: Any) -> int | float | str | None:
@@ -227,33 +252,57 @@ def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -
     return np.ascontiguousarray(values)
 
 
-def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
-    if names is not None:
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes):
-            return np.array(X, dtype=np.float64, order="C")  # much faster than column by column
-        columns = [
-            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
-        ]
-        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+def as_numbers(X: Any, label: str, remedy: str = "") -> Any:
+    """Return `X` as numbers where its entries are of another type, else say which column holds none.
+
+    Frames stay frames. Sparse matrices and complex numbers are returned as they are, for other checks.
+    """
+    if scipy.sparse.issparse(X) or (is_frame(X) and _is_plain(X)):
+        return X
+    if is_frame(X):
+        values = _to_float(X, label, list(X.columns), remedy)
+        return type(X)(values, index=X.index, columns=X.columns, copy=False)
+    values = _as_array(X, label)
+    return values if values.dtype.kind in "fiubc" else _to_float(values, label, None, remedy)
+
+
+def _as_array(X: Any, label: str) -> np.ndarray:
     try:
-        values = np.asarray(X)
+        return np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{label} must be a table with rows of equal length; NumPy says: {error}") from error
+
+
+def _is_plain(frame: Any) -> bool:
+    """Whether all columns are of NumPy's own numbers."""
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in frame.dtypes)
+
+
+def _to_float(X: Any, label: str, names: list[Any] | None, remedy: str = "") -> np.ndarray:
+    if names is not None:
+        if _is_plain(X):
+            return np.array(X, dtype=np.float64, order="C")  # much faster than column by column
+        columns = [
+            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})", remedy)
+            for j in range(len(names))
+        ]
+        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+    values = _as_array(X, label)
     if values.dtype.kind in "fiub":
         return values.astype(np.float64, copy=False)
     if values.dtype.kind != "O":
-        remedy = "Encode its columns as numbers first."
+        remedy = remedy or "Encode its columns as numbers first."
         if values.dtype.kind == "c":
             remedy = "Complex data not supported: give real and imaginary parts as columns of their own."
         raise ValueError(f"{label} must be numeric; got dtype {values.dtype}. {remedy}")
     if values.ndim != 2:
-        return _column_to_float(values, label, "its values")
-    columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
+        return _column_to_float(values, label, "its content", remedy)
+    columns = [_column_to_float(values[:, j], label, f"column {j}", remedy) for j in range(values.shape[1])]
     return np.column_stack(columns) if columns else np.empty(values.shape)
 
 
-def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
-    remedy = "Encode it as numbers, or give the view a kernel that understands it."
+def _column_to_float(column: Any, label: str, place: str, remedy: str = "") -> np.ndarray:
+    remedy = remedy or "Encode it as numbers, or give the view a kernel that understands it."
     if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub" and not hasattr(column, "to_numpy"):
         return np.asarray(column, dtype=np.float64)
     try:
@@ -263,13 +312,14 @@ def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
             raise ValueError("it holds dates or durations")
         if hasattr(column, "to_numpy"):
             # pandas' missing values become NaN, which the finiteness check then reports with its place
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            values = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(column, dtype=np.float64)
+    except OverflowError:
+        with within_floats(label):
+            raise
+    except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
-    return values
 
 
 def _check_sparse(X: Any, label: str) -> scipy.sparse.csr_matrix:

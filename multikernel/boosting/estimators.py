@@ -364,6 +364,12 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
         prices = price_samples(C, samples.weights)
         values = targets[samples.rows]
         middle = float(np.median(values))  # the intercept absorbs it; the numbers stay small
+        spread = float(np.abs(values - middle).max())
+        if 0.0 < spread < 1.0 / _LARGEST:
+            raise ValueError(
+                f"y must differ from its median by {1.0 / _LARGEST:g} somewhere, or nowhere: squares of "
+                f"smaller numbers vanish; got {spread:g}. Multiply it."
+            )
         loss = EpsilonInsensitive(values - middle, prices, epsilon)
         self._store([self._solve(columns, loss, prices, "")], ["y"], samples)
         self.intercept_ = self.intercept_ + middle

@@ -44,8 +44,9 @@ def fit(
     gram: Annotated[
         str | None,
         typer.Option(
-            help=f"What stands for the kernels: {', '.join(GRAM_ROUTES)}. With auto, Gram matrices (dense) "
-            "up to 10 000 rows and factors (low_rank) beyond; memmap keeps the matrices in a file."
+            help=f"Kernel representation: {', '.join(GRAM_ROUTES)}. With auto, Gram matrices (dense) up to "
+            "10 000 rows; beyond, working sets of rows with exact kernels, or factors (low_rank). memmap "
+            "keeps the matrices in a file."
         ),
     ] = None,
     rank: Annotated[

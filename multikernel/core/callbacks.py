@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._threads import one_thread
 from ..rows.tables import count_rows
-from .optim.loop import Callback, Progress
+from .optim.loop import Callback, Progress, asks_to_stop
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -93,7 +93,7 @@ def callback_of(estimator: Any, label: str = "") -> Callback | None:
         return given
 
     def tell(entry: dict[str, Any]) -> bool:
-        asked = given is not None and bool(given(dict(entry)))
+        asked = given is not None and asks_to_stop(given(dict(entry)))
         return task.report(label, int(entry.get("iteration", 0))) or asked
 
     return tell

@@ -16,14 +16,14 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, OutlierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from .._typing import Array
 from ..rows import is_dask
 from ..views.precomputed import way_of_fit
 from .folds import make_folds
+from .optim.loop import time_left
 from .row_input import by_chunks, score_by_chunks
 
 _FOLDS = 5
@@ -87,7 +87,7 @@ class SigmoidCalibration:
     def fit(
         self, X: Any, y: Array, sample_weight: Array | None, **by_sample: Array | None
     ) -> "SigmoidCalibration":
-        """Fit the sigmoids on out-of-fold scores."""
+        """Fit the sigmoids on out-of-fold scores: of all folds, or of those for which there is time."""
         folds = make_folds(
             y,
             _FOLDS,
@@ -98,8 +98,18 @@ class SigmoidCalibration:
         )
         given = {"sample_weight": sample_weight, **by_sample}
         params = {name: values for name, values in given.items() if values is not None}
-        scores = cross_val_predict(self.estimator, X, y, cv=folds, method="decision_function", params=params)
-        return self.fit_scores(scores, y, sample_weight)
+        rows: list[Array] = []
+        parts: list[Array] = []
+        for train, test in folds:
+            if rows and time_left() <= 0.0:
+                break
+            own = _check_method_params(X, params, train)
+            model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train), **own)
+            parts.append(model.decision_function(_safe_split(self.estimator, X, y, test, train)[0]))
+            rows.append(test)
+        scored, scores = np.concatenate(rows), np.concatenate(parts)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[scored]
+        return self.fit_scores(scores, y[scored], weights)
 
     def fit_scores(self, scores: Array, y: Array, sample_weight: Array | None) -> "SigmoidCalibration":
         """Fit the sigmoids on scores of samples by machines that did not see them."""

@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
+from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
 from .._validation import (
     RowError,
+    as_numbers,
     check_number,
     check_positive_integer,
     is_frame,
@@ -32,7 +33,6 @@ from .._validation import (
     raise_indefinite,
     refuse_old_names,
     warn_caller,
-    within_floats,
 )
 from ..kernels.together import OnDemand
 from ..rows import count_rows
@@ -56,6 +56,7 @@ from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
+from .folds import random_source
 from .inputs import (
     Samples,
     all_samples,
@@ -85,8 +86,9 @@ _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
 _PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
 _TOO_LARGE = (
-    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
-    'targets, or normalize the kernels: normalize="trace" of each View, or unit_trace(K) of a matrix.'
+    "the solution is too large for floating point: the kernels, or the targets of a regression, have values "
+    'of very different scale. Normalize the kernels, by normalize="trace" of each View or unit_trace(K) of a '
+    "matrix, or rescale the targets."
 )
 
 
@@ -280,8 +282,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
-        with within_floats("X"):
-            return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+        X = as_numbers(X, "X")
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
     def _layout_of(self, X: Any) -> Any:
         """Which columns the views read, for `align`; None where X is taken as it is."""
@@ -322,8 +324,6 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     def _check_numerics(self) -> None:
         check_positive_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, above=0.0)
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
 
     # ------------------------------------------------------------------ kernels
     def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
@@ -641,9 +641,9 @@ class BaseMKL(KernelEstimator):
             else 'Standardize its columns, or normalize it by KernelBank(kernels, normalize="trace")'
         )
         return (
-            f"Kernel {name!r} is too large for this C: its mean diagonal is {size}, and C times the sum of "
-            f"its diagonal times the rounding error of floating point is {shares[worst]:.1e}; less than "
-            f"1e-4 is safe. {how}, {self._easier}, or raise tol."
+            f"Kernel {name!r} is too large for this {self._easier.split()[-1]}: its mean diagonal is {size}, "
+            "and double precision does not hold the solution. "
+            f"{how}, {self._easier}, or raise tol."
         )
 
     def _explicit_features(self, rows: Array) -> Exact | None:
@@ -688,7 +688,7 @@ class BaseMKL(KernelEstimator):
         return result
 
     def _draw_seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        return 0 if self.random_state is None else int(random_source(self.random_state).randint(2**31))
 
     def _options(self, seed: int, label: str) -> Options:
         progress = progress_of(self, label)

@@ -74,9 +74,9 @@ class FittedKernels:
 
 @dataclass(frozen=True)
 class KernelFactor:
-    """A kernel that predicts by a factor of low rank, in place of dual coefficients.
+    """A kernel that predicts by a factor, in place of dual coefficients.
 
-    For kernels of low rank that are so large that dual coefficients do not hold the function in double
+    For kernels that are so large that dual coefficients do not hold the function in double
     precision. The factor is Z basis with the explicit features Z of the kernel
     (:meth:`multikernel.kernels.Kernel.explicit_features`) where it has some, else K[:, support] root⁻¹ with
     upper triangular root.

@@ -20,6 +20,14 @@ from .._validation import check_positive_integer
 Split = tuple[Array, Array]
 
 
+def random_source(random_state: Any) -> np.random.RandomState:
+    """The source of random numbers that a seed, or a RandomState, stands for."""
+    is_seed = isinstance(random_state, int | np.integer)
+    if is_seed and not 0 <= random_state < 2**32:
+        raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {random_state!r}.")
+    return check_random_state(random_state)
+
+
 def make_folds(
     y: Any,
     n_splits: Any,
@@ -61,7 +69,7 @@ def make_folds(
         if n < 2:
             raise ValueError(f"{needs} at least 2 samples; got {n} sample(s).")
         most = max(n // 2, 2)
-    rng = check_random_state(0 if random_state is None else random_state) if shuffle else None
+    rng = random_source(0 if random_state is None else random_state) if shuffle else None
     folds = kind(min(int(n_splits), most), shuffle=shuffle, random_state=rng)
     return [split for _ in range(n_repeats) for split in folds.split(np.empty((n, 0)), targets)]
 
@@ -86,7 +94,7 @@ def list_splits(
         )
     try:
         folds = check_cv(cv, y, classifier=classifier)
-    except (ValueError, NotImplementedError) as error:  # a memoryview of several dimensions has no rows
+    except (TypeError, ValueError, NotImplementedError) as error:  # the last of a memoryview
         raise ValueError(_needed(cv)) from error
     if isinstance(folds, GroupsConsumerMixin) and groups is None:
         raise ValueError(
@@ -95,7 +103,9 @@ def list_splits(
         )
     try:
         splits = [(rows[train], rows[test]) for train, test in folds.split(X, y, groups)]  # masks too
-    except (TypeError, IndexError) as error:
+    except (TypeError, IndexError, ValueError) as error:
+        if isinstance(error, ValueError) and hasattr(cv, "split"):  # a splitter says itself what it lacks
+            raise
         raise ValueError(f"{_needed(cv)} ({error})") from error
     if not splits:
         raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")

@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from pandas.api.types import is_complex_dtype, is_numeric_dtype
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
-from .._validation import check_number, codes_of_classes, is_frame, within_floats
+from .._validation import as_numbers, check_number, codes_of_classes, is_frame, within_floats
 from ..rows.tables import count_rows, is_dask, row_keys
 from ..views.stacks import row_labels
 from ..views.tables import MultiTable, as_table, as_tables
@@ -43,8 +44,8 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
-    with within_floats("y"):
-        values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    y = as_numbers(y, "y", "Encode it as numbers, or use a classifier.")
+    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
@@ -97,10 +98,19 @@ def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
     def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
             _require_ids_of_score(self, X, y)
+        if is_classifier(self) and y is not None and not (is_dask(X) or is_dask(y)):
+            _require_labels(y)
         return score(self, X, y, *args, **kwargs)
 
     score_of_same_ids._checks_ids = True  # type: ignore[attr-defined]
     return score_of_same_ids
+
+
+def _require_labels(y: Any) -> None:
+    """Refuse labels that cannot be compared: some missing, or texts beside numbers."""
+    labels = np.asarray(y)
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        codes_of_classes(labels, if_missing="Leave samples without a label out.")
 
 
 def _require_ids_of_score(estimator: Any, X: Any, y: Any) -> None:
@@ -248,12 +258,12 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
     """Nonnegative weights with at least one positive; ones by default."""
     if n_samples == 0:
         raise ValueError("X must hold at least one sample; got 0 sample(s).")
-    given = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
-    if given.dtype.kind in "fiub" and not given.any():
-        raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
-    with within_floats("sample_weight"):
-        weights = _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
+    if sample_weight is not None:
+        given = as_numbers(sample_weight, "sample_weight", "Give one number for each sample.")
+        if isinstance(given, np.ndarray) and not given.any():
+            raise ValueError("sample_weight must have a positive entry; all are zero.")
+    weights = _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
     return np.asarray(weights)
 
 

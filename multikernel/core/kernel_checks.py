@@ -31,7 +31,7 @@ from ..kernels import Chi2, Gaussian, Laplacian
 from ..kernels.together import OnDemand
 from ..rows.memory import is_on_disk
 from ..views.view import KernelWarning
-from .stack.sums import stack_diagonals
+from .stack.sums import stack_diagonals, stack_of_rows
 from .svm.losses import EpsilonInsensitive, Loss, OneClass, SquaredError
 
 LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
@@ -228,7 +228,8 @@ def tell_of_kernels(
     if lonely and not (automatic and len(lonely) < len(Ks)):
         tell_of_identities(lonely, names, getattr(bank, "views_", None))
     if not scaled:
-        tell_of_scales(names, sizes, np.ones(len(Ks)) if costs is None else costs)
+        own_costs = np.ones(len(Ks)) if costs is None else costs
+        tell_of_scales(names, sizes, own_costs, lambda: _variances(Ks))
 
 
 def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) -> None:
@@ -239,16 +240,34 @@ def tell_of_identities(lonely: Sequence[int], names: Sequence[str], views: Any) 
     warn_caller(f"{subject} {IDENTITY} {remedy}", KernelWarning)
 
 
-def tell_of_scales(names: Sequence[str], sizes: Array, costs: Array) -> None:
-    """Costs may be what brings kernels to one scale, or be meant to keep them apart: both are no reason."""
-    gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
-    if gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART:
+def tell_of_scales(
+    names: Sequence[str], sizes: Array, costs: Array, variances: Callable[[], Array] | None = None
+) -> None:
+    """Costs may be what brings kernels to one scale, or be meant to keep them apart: both are no reason.
+
+    Nor is a constant part of a kernel, which the intercept takes: where they are given, variances in feature
+    space decide.
+    """
+    gap = scale_gap(names, sizes)
+    if gap is None or not _far_apart(names, sizes, costs):
+        return
+    if variances is None or _far_apart(names, variances(), costs):
         warn_caller(
             f"the kernels are of different scale: the mean diagonal of {gap.largest!r} is more than "
             f"{FAR_APART:g} times that of {gap.smallest!r}, and the kernel weights depend on the scale. Use "
             'normalize="variance" in each View, or unit_trace(K) for precomputed kernels.',
             KernelWarning,
         )
+
+
+def _variances(Ks: Array | OnDemand) -> Array:
+    """mean diag K − mean K of each kernel, on some of the samples."""
+    return np.array([np.trace(K) / len(K) - K.mean() for K in stack_of_rows(Ks, _evenly(Ks.shape[1], _MORE))])
+
+
+def _far_apart(names: Sequence[str], sizes: Array, costs: Array) -> bool:
+    gap, priced = scale_gap(names, sizes), scale_gap(names, sizes / (costs * costs))
+    return gap is not None and priced is not None and min(gap.ratio, priced.ratio) > FAR_APART
 
 
 # ---------------------------------------------------------------------- memorizing

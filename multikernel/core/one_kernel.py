@@ -10,21 +10,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from .._validation import all_finite, raise_non_finite_gram, within_floats
+from .._validation import all_finite, as_numbers, raise_non_finite_gram
 from ..kernels import Kernel
 from ..views import KernelBank, PrecomputedBank, View
 from ..views.stacks import is_grams, names_of
 from ..views.view import read_kernel
 from .estimator import KernelEstimator
+from .folds import random_source
 
 
 def fixed_seed(random_state: Any) -> int:
     """A seed from scikit-learn's ``random_state``; None is a fixed one, so that a fit can be repeated."""
-    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+    return 0 if random_state is None else int(random_source(random_state).randint(2**31 - 1))
 
 
 class OneKernel(KernelEstimator):
@@ -53,8 +54,8 @@ class OneKernel(KernelEstimator):
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         X = self._one_gram(X, reset)
         dtypes = (np.float64, np.float32)
-        with within_floats("X"):
-            K = check_array(X, dtype=dtypes, ensure_all_finite=False, input_name="X", estimator=self)
+        K = as_numbers(X, "X", "Give a matrix of numbers.")
+        K = check_array(K, dtype=dtypes, ensure_all_finite=False, input_name="X", estimator=self)
         if not all_finite(K):  # our own check says where
             name = f"kernel {self._gram_names[0]!r}" if self._gram_names else "the precomputed kernel"
             raise_non_finite_gram(K, name)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from multikernel._validation import as_list
 from multikernel.datasets.image_views import (
     FloatArray,
     column_profile,
@@ -125,7 +126,7 @@ def _check_view_names(views: Sequence[str] | None) -> list[str]:
         return list(_VIEWS)
     if isinstance(views, str):
         raise TypeError(f"views must be a sequence of names; got the string {views!r}. Give [{views!r}].")
-    names = list(views)
+    names = as_list("views", views, "names")
     unknown = [name for name in names if name not in _VIEWS]
     if unknown or not names or len(set(names)) < len(names):
         raise ValueError(

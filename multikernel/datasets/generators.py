@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel._validation import (
+    as_generator,
     check_choice,
     check_number,
     check_positive_integer,
@@ -73,7 +74,7 @@ def make_interleaved(
     cluster = np.arange(n) % (2 * len(_ROWS))
     row, side = cluster % len(_ROWS), np.where(cluster < len(_ROWS), -1.0, 1.0)
     centres = np.column_stack([side * width, np.array(_ROWS)[row]])
-    X = centres + noise * np.random.default_rng(random_state).standard_normal((n, 2))
+    X = centres + noise * as_generator(random_state).standard_normal((n, 2))
     return X, np.where(row % 2 == 0, 1, -1)
 
 
@@ -110,7 +111,7 @@ def make_piecewise(
     """
     n = check_positive_integer("n_samples", n_samples)
     shift = check_number("shift", shift, at_least=0.0)
-    x = np.random.default_rng(random_state).uniform(-_LARGEST_X, _LARGEST_X, n)
+    x = as_generator(random_state).uniform(-_LARGEST_X, _LARGEST_X, n)
     y = np.where(np.arange(n) % 2 == 0, 1, -1)
     return np.column_stack([x, piecewise_curve(x) + shift * y]), y
 
@@ -175,7 +176,7 @@ def make_gauss(
     """
     gaussians = _GAUSSIANS[check_choice("name", name, tuple(_GAUSSIANS))]
     n = check_positive_integer("n_samples", n_samples)
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     ends = np.rint(n * np.cumsum([share for share, _, _ in gaussians])).astype(int)
     which = rng.permutation(np.repeat(np.arange(len(gaussians)), np.diff(ends, prepend=0)))
     labels = np.array([label for _, label, _ in gaussians])[which]
@@ -291,7 +292,7 @@ def make_proteins(n_proteins: int = 240, *, absent: float = 0.15, random_state: 
     absent = check_number("absent", absent, at_least=0.0)
     if not absent < 1.0:
         raise ValueError(f"absent must be less than 1; got {absent!r}.")
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     n_modules = -(-n // _MODULE_SIZE)
     module = np.arange(n) % n_modules
     y = module % 2

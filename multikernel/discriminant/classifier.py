@@ -14,7 +14,7 @@ from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.callbacks import progress_of
 from ..core.decisions import decide
-from ..core.estimator import KernelEstimator
+from ..core.estimator import KernelEstimator, refusing_overflow, require_finite
 from ..core.fitted import DualKernels, FittedKernels
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors, neighbour_votes
@@ -216,12 +216,14 @@ class KernelDiscriminantClassifier(
     def _learn(self, Ks: Array, problem: DiscriminantProblem) -> DiscriminantResult:
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
         try:
-            result = learn_discriminant(problem, options=options)
+            with refusing_overflow():
+                result = learn_discriminant(problem, options=options)
         except SingularScatterError:
             self._require_psd(Ks, range(len(Ks)))  # an indefinite kernel has a better explanation
             raise
         if result.suspicious:
             self._require_psd(Ks, range(len(Ks)))
+        require_finite(result)
         return result
 
     def _store(self, Ks: Array, codes: Array, result: DiscriminantResult) -> None:

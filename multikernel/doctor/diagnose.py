@@ -396,8 +396,9 @@ def examine_memory(
     """What a fit on all n rows needs, by what stands for the kernels, and what is wrong with it.
 
     Every method can have Gram matrices in memory; `mkl` and `ridge` can have them in a file with little
-    beside it, and factors of low rank, which ``gram="auto"`` takes beyond 10 000 rows. The dictionary speaks
-    of Gram matrices in memory; ``choices`` has all there are, and ``chosen`` says what ``gram="auto"`` takes.
+    beside it, and factors of low rank. Beyond 10 000 rows ``gram="auto"`` takes working sets of rows with
+    exact kernels (`mkl`) or factors. The dictionary speaks of Gram matrices in memory; ``choices`` has all
+    there are, and ``chosen`` says what ``gram="auto"`` takes.
     """
     if n < 1 or n_kernels < 1:
         return {}, []
@@ -439,8 +440,9 @@ def _approximated(others: list[_Choice]) -> Finding:
     """A note that kernels will be approximated although they need not be."""
     factors, file = readable_size(others[-1].estimate.total), readable_size(others[1].estimate.total)
     what = (
-        f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl and ridge takes factors of low rank ({factors} of '
-        "memory) in the place of the kernels."
+        f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl learns on working sets of rows with exact kernels '
+        "where the support rows are few enough; otherwise, and in ridge, it takes factors of low rank "
+        f"({factors} of memory) in the place of the kernels."
     )
     remedy = (
         'For exact kernels, model.set_params(kernels=KernelBank(model.kernels, gram="dense")), or '

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._validation import check_choice
+from .._validation import as_list, check_choice
 from ..core.store import Progress, progress_bar
 from ..rows import count_rows
 from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
@@ -289,7 +289,9 @@ def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
 def _chosen(baselines: Any) -> list[str]:
     if isinstance(baselines, bool | np.bool_):
         return list(BASELINES) if baselines else []
-    chosen = [baselines] if isinstance(baselines, str) else list(baselines)
+    chosen = (
+        [baselines] if isinstance(baselines, str) else as_list("baselines", baselines, "names, or a bool")
+    )
     for name in chosen:
         check_choice("baselines", name, BASELINES)
     return chosen

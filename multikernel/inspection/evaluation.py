@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
+from .._validation import as_list, check_choice
 from ..core.store import Progress, Result, Work
 from ..rows import count_rows, is_dask
 from ..views.stacks import NamedStack, match_stack
@@ -114,7 +115,7 @@ def evaluate(
     >>> found["stability"]["rows"][0]["view"], len(found["embedding"]["points"]), found["baselines"]
     ('linear', 50, None)
     """
-    wanted = [parts] if isinstance(parts, str) else list(parts)
+    wanted = [parts] if isinstance(parts, str) else as_list("parts", parts, "names")
     _check_options(wanted, cv, max_points)
     settings = Settings(random_state, n_jobs, store, progress)
     if not hasattr(model, "__sklearn_tags__"):
@@ -163,8 +164,7 @@ def _named_stack(subject: Subject, X: Any) -> Any:
 
 def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
     for part in parts:
-        if part not in ALL_PARTS:
-            raise ValueError(f"parts must be of {', '.join(ALL_PARTS)}; got {part!r}.")
+        check_choice("parts", part, ALL_PARTS)
     for name, value, what in (("cv", cv, "folds"), ("max_points", max_points, "samples to show")):
         if not is_integer(value) or value < 2:
             raise ValueError(f"{name} must be a whole number of {what}, 2 at least; got {value!r}.")

@@ -30,6 +30,7 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Array
+from .._validation import check_n_jobs
 from ..core.folds import Split, make_folds
 from ..core.store import Progress, Result, ResultStore, Work, run_works
 from ..mkl.low_rank import settle_route
@@ -182,10 +183,11 @@ class Settings:
                 "random_state must be an integer from 0 to 2**32 - 1, so that the same folds can be drawn "
                 f"again; got {seed!r}."
             )
-        if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
-            raise ValueError(
-                "n_jobs must be None, a positive number of processes or -1 for all processors; got "
-                f"{n_jobs!r}."
+        check_n_jobs(n_jobs)
+        if self.progress is not None and not callable(self.progress):
+            raise TypeError(
+                "progress must be a function of two numbers, of fits done and of all, or None; got "
+                f"{type(self.progress).__name__}."
             )
         if store is not None and not isinstance(store, str | os.PathLike):
             raise TypeError(f"store must be the path of a file; got {store!r}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError, check_choice, check_number
+from multikernel._validation import RowError, as_list, check_choice, check_number
 from multikernel._validation.missing import missing_in
 from multikernel.kernels._columns import codes_of, columns_of, names_of
 from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, same_width
@@ -204,7 +204,8 @@ class Mixed(Kernel):
         given = self.categorical
         if given is None:
             return
-        listed = (given,) if isinstance(given, (str, int, np.integer)) else tuple(given)
+        one = isinstance(given, (str, int, np.integer))
+        listed = (given,) if one else tuple(as_list("Mixed categorical", given, "names or positions"))
         for entry in listed:
             if isinstance(entry, bool) or not isinstance(entry, (str, int, np.integer)):
                 raise TypeError(f"Mixed categorical must hold names or positions of columns; got {entry!r}.")

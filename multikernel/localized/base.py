@@ -125,7 +125,9 @@ def store_descents(model: Any, results: Sequence[LocalizedResult], eta: Sequence
     model.n_solves_ = sum(r.n_solves for r in results)
     ends = np.any([saturated_gates(values) for values in eta], axis=0)
     model.saturated_ = [name for name, at_end in zip(model.view_names_, ends, strict=True) if at_end]
-    model.status_ = worst_status([r.status for r in results])
+    solved = [r.gap <= model.tol or r.status != Status.OPTIMAL for r in results]
+    statuses = [r.status if done else Status.STALLED for r, done in zip(results, solved, strict=True)]
+    model.status_ = worst_status(statuses)
 
 
 def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str = "") -> None:

@@ -134,8 +134,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     n_solves_ : int, support vector machines solved, all starts together
     n_iter_ : int, steps of the start that was kept
     status_ : str
-        "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
-        "interrupted".
+        "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`, or a machine at the
+        learned kernel did not reach `tol`; "max_iter"; "interrupted".
     saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 

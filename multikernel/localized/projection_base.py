@@ -20,11 +20,11 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import (
     OldName,
+    as_numbers,
     check_choice,
     check_number,
     check_positive_integer,
     warn_caller,
-    within_floats,
 )
 from ..core.about import About
 from ..core.estimator import KernelEstimator
@@ -32,6 +32,7 @@ from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
 from ..views.columns import Scaling
+from ..views.tables import MultiTable, as_tables, require_distinct_columns
 from .base import (
     check_descent,
     descent_options,
@@ -158,8 +159,15 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     def _validate_table(self, X: Any, *, reset: bool) -> Array:
         """Finite numbers, dense (n, d)."""
         refuse_dask(self, X)
-        with within_floats("X"):
-            return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        X = as_tables(X)
+        if isinstance(X, MultiTable):
+            raise TypeError(
+                f"{type(self).__name__} projects the columns of one table; got several: {X.names}. Put them "
+                "side by side, with pandas.concat(tables, axis=1)."
+            )
+        require_distinct_columns(X, "X")
+        X = as_numbers(X, "X", "Encode it as numbers, or leave it out.")
+        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
 
     # ------------------------------------------------------------------ fit
     def _fit_projections(

@@ -125,9 +125,9 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     support_ : array (n_support,), indices of the support samples
         On a Gram stack only.
     kernel_factors_ : list of KernelFactor
-        On a Gram stack: kernels of low rank that are so large that ``dual_coef_`` times the weights does not
-        hold the function in double precision. They predict by values of the kernel at pivots, with ``root``
-        and ``coef`` of their own. Empty for kernels of common sizes.
+        On a Gram stack: kernels so large that ``dual_coef_`` does not hold the function in double precision.
+        They predict by explicit features where the kernel has some (``basis``), else by its values at pivots
+        (``root``), with ``coef`` of their own. Empty for kernels of common sizes.
     coef_ : array (n_machines, n_columns)
         On factors only: of the columns of the views with weight.
     gram_ : {"dense", "low_rank", "memmap", "working_set"}, the kernel representation used
@@ -217,7 +217,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     >>> bool(model.score(X, y) > 0.95), bool(model.dual_gap_ <= 1e-3)
     (True, True)
 
-    On factors, as for more than 10 000 rows:
+    On factors of low rank:
 
     >>> bank = KernelBank(views, gram="low_rank", rank=0.01)
     >>> model = MKLClassifier(bank, multiclass="shared").fit(X, y)

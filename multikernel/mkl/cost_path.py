@@ -105,10 +105,12 @@ class CostPath:
         return cost(self, ax=ax)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.table, pd.DataFrame):
-            raise TypeError(
-                f"table must be a DataFrame, as cost_path makes it; got {type(self.table).__name__}."
-            )
+        for name in ("table", "weights", "scores", "costs"):
+            given, kind = getattr(self, name), pd.Series if name == "costs" else pd.DataFrame
+            if not isinstance(given, kind):
+                raise TypeError(
+                    f"{name} must be a {kind.__name__}, as cost_path makes it; got {type(given).__name__}."
+                )
 
     def __repr__(self) -> str:
         return f"CostPath of {len(self.table)} exponents:\n{self.table.round(4).to_string()}"

@@ -132,7 +132,7 @@ def chooses_route(estimator: Any) -> bool:
 
 
 def settle_route(model: Any, X: Any) -> Any:
-    """Ask for factors in every estimator of a model that would take them, by its own choice, on all of X.
+    """Make every estimator of a model take, on parts of the rows, the route that it would take on all of X.
 
     For models that are then fitted to parts of the rows: a fold may have few enough rows for Gram matrices
     where the whole has too many. Where the whole has Gram matrices, folds have them by themselves.

@@ -239,6 +239,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     """
 
     about = RIDGE
+    _easier = "raise alpha"
     _answers_chunks = True
 
     kernels: Any = "auto"

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from .._typing import Array
 from ..core.decisions import MachineClassifier, decide
-from ..core.folds import Split, list_splits, make_folds
+from ..core.folds import Split, list_splits, make_folds, random_source
 from ..core.inputs import Samples
 
 # What a search shows of the model that it fits last; those with an underscore before are what predictions
@@ -31,7 +30,7 @@ def seed_of(estimator: Any) -> Any:
     state = estimator.random_state
     if state is None or isinstance(state, int | np.integer):
         return state
-    return int(check_random_state(state).randint(2**31 - 1))
+    return int(random_source(state).randint(2**31 - 1))
 
 
 def split_samples(

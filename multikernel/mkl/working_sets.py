@@ -53,10 +53,14 @@ _SHRINKING = 1  # rounds after which the set is cut down to its support rows
 _ROUGH, _ROUGH_ROUNDS = 1e-2, 2  # gap of the first machines
 _MOST_ROUNDS = 30
 _BLOCK_ROWS = 2048
+_TOO_MANY = (
+    f"the support rows are too many for Gram matrices of them (more than {grouped(LARGEST_DENSE)}, than "
+    "memory holds, or in all machines too many)"
+)
 
 
-class TooManyRowsError(Exception):
-    """The support rows are more than Gram matrices can be made of."""
+class NoWorkingSetsError(Exception):
+    """Working sets cannot be used; the message says why."""
 
 
 def may_take_sets(model: Any, X: Any) -> bool:
@@ -141,6 +145,8 @@ class WorkingSets:
             is_done = result.gap <= self.model.tol or (not joining.size and rough == aim)
             if is_done or result.status in ENDED_EARLY:
                 return Held(result, group.rows[places], n_rounds)
+            if n_rounds == _MOST_ROUNDS:
+                break  # the rows are those of the result, not of the next set
             duals = np.zeros((len(result.duals), group.rows.size))
             duals[:, places] = result.duals
             kept = places[result.duals.any(axis=0)] if n_rounds <= _SHRINKING else places
@@ -151,7 +157,7 @@ class WorkingSets:
         """Count the kernel values of machines; refuse what all together may not ask for."""
         self.spent += held.rows.size**2
         if self.spent > self.allowed:
-            raise TooManyRowsError
+            raise NoWorkingSetsError(_TOO_MANY)
 
     def _first(self, group: Group) -> Array:
         """Places of the first set: the same samples for all groups, and some of either sign."""
@@ -166,13 +172,13 @@ class WorkingSets:
     def _solve(self, group: Group, places: Array, before: SolveResult | None, tol: float) -> Machines:
         """The machines on a set of places, from those of the set before, whose duals are of all places."""
         if places.size > LARGEST_DENSE or not self._has_room(places.size):
-            raise TooManyRowsError
+            raise NoWorkingSetsError(_TOO_MANY)
         bank = self.bank.moved(take_rows(self.table, group.rows[places]))
         Ks = bank.training_stack()
         start = None if before is None else replace(before, duals=before.duals[:, places])
         result = self.model._learn(Ks, group.losses(places), label=group.label, start=start, tol=tol)
-        if result.factors:  # dual variables do not hold the function in double precision
-            raise TooManyRowsError
+        if result.factors:
+            raise NoWorkingSetsError("its kernels are too large for dual variables in double precision")
         duals, active = result.duals, np.flatnonzero(result.weights)
         scores = np.zeros(duals.T.shape)
         for m in active:
@@ -196,7 +202,7 @@ class WorkingSets:
             some = others[np.argsort(self.priority[group.rows[others]], kind="stable")[:_JUDGED]]
             joining, _ = self._missed(group, some, machines)
             if joining.size / some.size * others.size > self.expected:
-                raise TooManyRowsError
+                raise NoWorkingSetsError(_TOO_MANY)
 
     def _missed(self, group: Group, others: Array, machines: Machines) -> tuple[Array, float]:
         """Places with nearly all the loss outside a set, the largest first, and all that loss."""
@@ -225,7 +231,7 @@ def fit_working_sets(
     model._check_storage()
     model._fit_seed = model._draw_seed()
     if n > LARGEST_TABLE:
-        _say_too_many(model)
+        _say_why(model, f"the table has more than {grouped(LARGEST_TABLE)} rows")
         return False
     try:
         sets = WorkingSets(model, samples.take(X), n, len(groups))
@@ -234,8 +240,8 @@ def fit_working_sets(
     try:
         _describe(model, sets.bank)
         held = _hold_all(sets, groups, n_jobs)
-    except TooManyRowsError:
-        _say_too_many(model)
+    except NoWorkingSetsError as error:
+        _say_why(model, str(error))
         return False
     _store(model, sets, samples, groups, held)
     return True
@@ -287,14 +293,13 @@ def _store(
         )
 
 
-def _say_too_many(model: Any) -> None:
-    """Of a rank that was asked for: factors take the place of exact kernels."""
+def _say_why(model: Any, why: str) -> None:
+    """Factors take the place of exact kernels; a warning where rank="auto" was asked for."""
     if model.verbose:
-        sys.stderr.write("[multikernel] working sets: too many support rows, factors in their place\n")
+        sys.stderr.write(f"[multikernel] factors, not working sets: {why}\n")
     if model._storage.rank == "auto":
         warn_caller(
-            "rank='auto' takes factors of 200 columns: the support rows are too many for Gram matrices of "
-            f"them (more than {grouped(LARGEST_DENSE)}, than memory holds, or in all machines too many). "
-            "Give a larger rank for more exact factors; see approximation_.",
+            f"rank='auto' takes factors of 200 columns: {why}. Give a larger rank for more exact factors; "
+            "see approximation_.",
             LowRankWarning,
         )

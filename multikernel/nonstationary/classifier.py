@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -17,6 +16,7 @@ from ..core.about import About
 from ..core.callbacks import progress_of
 from ..core.decisions import Machines, binary_problems, calibrate, calibrated, decide
 from ..core.estimator import KernelEstimator, worst_status
+from ..core.folds import random_source
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
 from ..core.optim.loop import Options, Status, carried
 from ..views import make_bank
@@ -228,7 +228,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         self._tell_of_kernels(Ks)
         self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
-        source = check_random_state(0 if self.random_state is None else self.random_state)
+        source = random_source(0 if self.random_state is None else self.random_state)
         seeds = source.randint(2**31, size=len(problems))
         solve = delayed(carried(self._solve))
         effort = self._effort(len(problems))

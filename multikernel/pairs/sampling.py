@@ -20,6 +20,7 @@ from .._typing import Array
 from .._validation import (
     as_generator,
     check_choice,
+    check_flag,
     check_number,
     check_positive_integer,
     check_seed,
@@ -135,8 +136,7 @@ class PairSplit:
     def __post_init__(self) -> None:
         if check_positive_integer("n_splits", self.n_splits) < 2:
             raise ValueError(f"n_splits must be at least 2; got {self.n_splits}.")
-        if not isinstance(self.symmetric, (bool, np.bool_)):
-            raise TypeError(f"symmetric must be True or False; got {self.symmetric!r}.")
+        check_flag("symmetric", self.symmetric)
         choices = SYMMETRIC_HOLD_OUTS if self.symmetric else HOLD_OUTS
         check_choice(f"hold_out with symmetric={self.symmetric}", self.hold_out, choices)
         check_split(self.columns, "columns")

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel._files import write_whole
+from multikernel._files import checked_path, write_whole
 from multikernel.report import tables, words
 from multikernel.report.markdown import render_markdown
 from multikernel.report.pictures import draw_pictures
@@ -95,7 +95,7 @@ def save_report(summary: Summary, path: str | Path) -> Path:
     Path
         The file that was written.
     """
-    path = Path(path)
+    path = checked_path(path)
     text = find_renderer(path)(summary)
     # half a surrogate pair in a name has no bytes of its own
     write_whole(path, text.encode("utf-8", "replace"))
@@ -119,7 +119,7 @@ def find_renderer(path: str | Path) -> Callable[[Summary], str]:
         If the suffix is none of ``.html``, ``.md`` and ``.json``.
     """
     renderers = {".html": render_html, ".md": render_markdown, ".json": _render_json}
-    suffix = Path(path).suffix.lower()
+    suffix = checked_path(path).suffix.lower()
     if suffix not in renderers:
         raise ValueError(
             f"path must end in one of {', '.join(renderers)}; got {Path(path).name!r}. "

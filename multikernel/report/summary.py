@@ -1,12 +1,13 @@
 """From a fitted model to a plain dictionary: everything a report shows, and nothing a page must compute."""
 
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
 
+from multikernel._validation import as_list
 from multikernel.viz.fitted import last_of, machine_weights, plain_leaf, plain_tree, view_shares, weight_names
 
 Summary = dict[str, Any]
@@ -16,7 +17,7 @@ _STEP_KEYS = ("machine", "iteration", "objective", "lower_bound", "gap")
 
 def summarize(
     model: Any,
-    comparison: Sequence[Mapping[str, Any]] = (),
+    comparison: Any = (),
     *,
     title: str = "What the model learned",
     notes: Iterable[str] = (),
@@ -37,9 +38,9 @@ def summarize(
     ----------
     model : estimator
         Fitted; or a pipeline or a search that ends in one. It is not modified.
-    comparison : sequence of mappings, default=()
-        One mapping per contender, all with the same keys in the same order, which become the columns of
-        a table; the first key names the contender.
+    comparison : Comparison or sequence of mappings, default=()
+        What :func:`multikernel.compare` returns; or one mapping per contender, all with the same keys in the
+        same order, which become the columns of a table; the first key names the contender.
     title : str
         The heading of the report.
     notes : iterable of str, default=()
@@ -191,7 +192,8 @@ def _approximation(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _comparison(given: Any) -> dict[str, Any]:
+    rows = _rows(given)
     columns = [str(key) for key in rows[0]] if len(rows) else []
     for position, row in enumerate(rows):
         if [str(key) for key in row] != columns:
@@ -200,6 +202,21 @@ def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 f"row {position} has {[str(key) for key in row]}. Give None where a value is missing."
             )
     return {"columns": columns, "rows": [[plain_leaf(value) for value in row.values()] for row in rows]}
+
+
+def _rows(given: Any) -> list[Mapping[str, Any]]:
+    """The rows of a table: those of a Comparison as it shows them."""
+    if callable(getattr(given, "table", None)):
+        head, *texts = given.table()
+        return [dict(zip(head, row, strict=True)) for row in texts]
+    rows = as_list("comparison", given, "dicts, one for each row, or what compare returns")
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise TypeError(
+                "comparison must be a list of dicts, one for each row, or what compare returns; it holds "
+                f"{type(row).__name__}."
+            )
+    return rows
 
 
 def _number(value: Any) -> float | int | None:

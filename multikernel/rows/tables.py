@@ -102,7 +102,7 @@ def row_keys(table: Any) -> np.ndarray | None:
     if scipy.sparse.issparse(table):
         return _sparse_keys(scipy.sparse.csr_matrix(table, dtype=np.float64, copy=True))
     values = table.to_numpy() if hasattr(table, "iloc") else np.asarray(table)
-    if values.dtype.kind not in "fiub":
+    if values.dtype.kind not in "fiub" or not values.size:
         return None
     numbers = np.ascontiguousarray(values.reshape(len(values), -1).astype(np.float64) + 0.0)  # −0 is 0
     numbers[np.isnan(numbers)] = np.nan  # whatever its bits

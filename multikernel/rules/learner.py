@@ -29,7 +29,7 @@ from .._validation import (
     warn_caller,
 )
 from ..core.about import About
-from ..core.limits import limits_of
+from ..core.limits import check_common, limits_of
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
@@ -183,6 +183,7 @@ class WeightLearner(BaseEstimator):
             )
         self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)
         self._is_named, self.n_train_ = names is not None, targets.n
+        check_common(self)
         with limits_of(self):
             learned = self._solve(Ks, targets)
         self._require_weights(learned.weights)

@@ -15,7 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import OldName, check_choice, check_number, check_numeric_table, warn_caller
+from .._validation import (
+    OldName,
+    check_choice,
+    check_flag,
+    check_number,
+    check_numeric_table,
+    warn_caller,
+)
 from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors
@@ -476,13 +483,6 @@ def scores_frame(rows: list[dict[str, float]]) -> pd.DataFrame:
     """One row for each kernel tried, the width as γ."""
     named = [{**row, "gamma": 1.0 / row["width"], "reg": row.get("alpha", np.nan)} for row in rows]
     return pd.DataFrame(named, columns=list(_TABLE))
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """A plain True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
-    return bool(value)
 
 
 def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -> Any:

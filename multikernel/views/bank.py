@@ -217,9 +217,10 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     gram : {"auto", "dense", "memmap", "low_rank"}, default="auto"
         Kernel representation during fit:
 
-        - "auto": a Gram stack up to 10 000 rows where it fits in memory; in :class:`MKLClassifier`,
-          :class:`MKLRegressor` and :class:`MKLRidge` factors beyond that, wherever `rank` is given or a view
-          names one or an ``approximation``, and for rows in dask collections. The folds of a search by
+        - "auto": a Gram stack up to 10 000 rows where it fits in memory. Beyond that,
+          :class:`MKLClassifier` and :class:`MKLRegressor` use working sets of rows (see `rank`) or factors,
+          :class:`MKLRidge` factors. Factors also wherever `rank` is given or a view names one or an
+          ``approximation``, and for rows in dask collections. The folds of a search by
           scikit-learn may have fewer rows than the refit: name a route for both (the guide on many rows);
         - "dense": a Gram stack in memory;
         - "memmap": a Gram stack in a temporary file;

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from multikernel._validation import check_choice
+from multikernel._validation import as_list, check_choice
 from multikernel.views.joining import HOW
 from multikernel.views.tables import MultiTable
 
@@ -179,7 +179,7 @@ def _chosen(known: list[str], asked: Any) -> list[str]:
     """Names asked for, of those there are."""
     if asked is None:
         return known
-    chosen = [asked] if isinstance(asked, str) else list(asked)
+    chosen = [asked] if isinstance(asked, str) else as_list("modalities", asked, "names")
     unknown = [name for name in chosen if name not in known]
     if unknown or not chosen:
         raise ValueError(f"modalities must be some of {known}; got {unknown or chosen}.")
@@ -203,7 +203,7 @@ def _layers(modalities: list[str], layer: Any) -> dict[str, str]:
 def _tables_of(
     adata: Any, label: str, *, layer: str | None, obsm: Any, use_raw: bool, sparse: str
 ) -> dict[str, Any]:
-    keys = [] if obsm is None else [obsm] if isinstance(obsm, str) else list(obsm)
+    keys = [] if obsm is None else [obsm] if isinstance(obsm, str) else as_list("obsm", obsm, "names")
     tables = {}
     if use_raw or layer is not None or adata.X is not None or not keys:
         tables[MAIN] = _main_table(adata, label, layer=layer, use_raw=use_raw, sparse=sparse)

@@ -19,7 +19,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from multikernel._validation import check_choice, check_positive_integer, is_frame
+from multikernel._files import checked_path
+from multikernel._validation import as_list, check_choice, check_positive_integer, is_frame
 from multikernel.kernels import Gaussian, Kernel
 from multikernel.views.tables import MultiTable
 from multikernel.views.view import View
@@ -95,7 +96,7 @@ def read_gmt(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     {'REPAIR': ['TP53', 'ATM'], 'CYCLE': ['CDK1']}
     >>> folder.cleanup()
     """
-    place = Path(path)
+    place = checked_path(path)
     sets: dict[str, list[str]] = {}
     first: dict[str, int] = {}
     for number, line in enumerate(_read_text(place).split("\n"), start=1):
@@ -295,7 +296,7 @@ def _column_names(columns: Any, table: str | None) -> list[str]:
             f"columns must be the names of the columns, or a frame that has them; got {given}. Give a list "
             "of names, and by='position' where X itself has none."
         )
-    names = list(columns)
+    names = as_list("columns", columns, "names, or a frame that has them")
     _check_names(names)
     return [str(name) for name in names]
 

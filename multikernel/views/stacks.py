@@ -16,6 +16,7 @@ import scipy.sparse
 
 from multikernel._validation import (
     all_finite,
+    as_list,
     check_float_dtype,
     check_real_matrix,
     is_frame,
@@ -214,7 +215,7 @@ def _picked(ids: tuple[str, ...], entry: Any) -> tuple[str, ...]:
 
 def check_names(names: Any, n_kernels: int) -> list[str]:
     """One distinct, non-empty string for each kernel."""
-    listed = list(names)
+    listed = as_list("names", names, "texts, one for each kernel")
     if len(listed) != n_kernels:
         raise ValueError(f"names must hold one name for each of the {n_kernels} kernels; got {len(listed)}.")
     for name in listed:

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_positive_integer
+from .._validation import as_numbers, check_positive_integer
 from .canvas import (
     BLUE,
     COLOURS,
@@ -354,7 +354,7 @@ def decision_regions(
     if not hasattr(model, "__sklearn_tags__"):
         raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
     check_is_fitted(model)
-    points = np.asarray(X, np.float64)
+    points = np.asarray(as_numbers(X, "X"), np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(
             f"X must have two columns, shape (n, 2), for a picture of the plane; got shape {points.shape}. "
@@ -384,6 +384,7 @@ def decision_regions(
 def _grid(points: Array, n_steps: int) -> list[Array]:
     low, high = points.min(axis=0), points.max(axis=0)
     margin = np.where(high > low, 0.08 * (high - low), 1.0)
+    check_positive_integer("n_steps", n_steps)
     sides = [np.linspace(low[k] - margin[k], high[k] + margin[k], n_steps) for k in range(2)]
     return list(np.meshgrid(*sides))
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 
 from .._typing import Array
+from .._validation import as_list
 from .._validation.missing import absent_rows
 from .canvas import BLUE, COLOURS, LITERAL, add_legend_beside, axes_for, picture, plain
 
@@ -79,6 +81,8 @@ def _tables_of(X: Any) -> tuple[dict[str, Any], bool]:
     """The tables by name, and whether they are Gram matrices."""
     if hasattr(X, "tables") and isinstance(X.tables, Mapping):  # a MultiTable
         return dict(X.tables), False
+    if scipy.sparse.issparse(X):  # before dicts: some sparse matrices are such
+        return {"X": X.tocsr()}, False
     if isinstance(X, Mapping) or (isinstance(X, list | tuple) and X and hasattr(X[0], "shape")):
         given = dict(X) if isinstance(X, Mapping) else {f"table-{i}": table for i, table in enumerate(X)}
         if not given:
@@ -99,7 +103,9 @@ def _plain_table(table: Any) -> Any:
         return table.to_pandas()
     if isinstance(table, memoryview):
         return np.asarray(table)
-    return table if hasattr(table, "shape") else list(table)
+    if scipy.sparse.issparse(table):  # other kinds cannot be sliced
+        return table.tocsr()
+    return table if hasattr(table, "shape") else as_list("X", table, "rows, or a table")
 
 
 def _classes(y: Any, n: int) -> tuple[list[str], Array]:

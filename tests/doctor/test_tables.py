@@ -324,7 +324,7 @@ def test_what_may_stand_for_many_rows(monkeypatch):
     found = diagnose(X, None, [Gaussian(), View("few", Linear(), rank=3)], max_samples=50)
     assert found.memory["chosen"] == "low_rank"
     finding = find(found, "note", "memory")
-    assert 'gram="auto" of mkl and ridge takes factors' in finding.what
+    assert 'gram="auto" of mkl learns on working sets' in finding.what
     assert "--gram dense, or --gram memmap --set dtype=float32" in finding.command
     n, choices = 10_001, {(each["gram"], each["dtype"]): each for each in found.memory["choices"]}
     assert choices["dense", "float64"]["memory"] == found.memory["total"]

@@ -274,7 +274,7 @@ def test_reasons(table, views, stack):
     assert "no weights of views" in _why(found, "stability") and refits == []
     with pytest.raises(TypeError, match="y must hold the labels or values"):
         evaluate(one, X, parts=["stability"])
-    with pytest.raises(ValueError, match="parts must be of stability"):
+    with pytest.raises(ValueError, match="parts must be one of 'stability'"):
         evaluate(one, X, label, parts=["stable"])
 
 

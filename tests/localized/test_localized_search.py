@@ -73,7 +73,7 @@ class TestSearch:
         monkeypatch.setattr(machines, "most_steps", lambda n: 5)
         with pytest.warns(ConvergenceWarning, match=r"used all the steps.*duality gap.*raise tol"):
             model = localized(max_iter=300).fit(self.X, self.y)
-        assert model.dual_gap_ > 1e-4
+        assert model.dual_gap_ > 1e-4 and model.status_ == "stalled"
         pairs = classifier_values(model, self.X, self.y, np.full(70, 2.0))
         assert model.dual_gap_ == pytest.approx(largest_gap(pairs), rel=1e-6)
 

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel.core import decisions
 from multikernel.kernels import Gaussian, Linear
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three, plain_kernels
 from tests.raw import raw
@@ -124,6 +125,19 @@ def test_probabilities(make):
     if model.classes_.size == 2:
         order = np.argsort(model.decision_function(NEW))
         assert (np.diff(probabilities[order, 1]) >= 0).all()
+
+
+def test_probabilities_when_the_time_is_over(monkeypatch):
+    """One fold is fitted for them, not five."""
+    fitted = []
+    solve = MKLClassifier._solve_all
+    monkeypatch.setattr(decisions, "time_left", lambda: -1.0)
+    monkeypatch.setattr(MKLClassifier, "_solve_all", lambda self, *a: fitted.append(self) or solve(self, *a))
+    X, y = make_three(120)
+    weights = np.linspace(0.5, 1.5, 120)
+    model = MKLClassifier(VIEWS, probability=True).fit(X, y, weights)
+    assert len(fitted) == 2
+    np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
 
 
 def test_probabilities_must_be_asked_for():

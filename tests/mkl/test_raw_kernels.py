@@ -1,5 +1,7 @@
 """Kernels as tables have them, neither standardized nor normalized: fits end, certified, and predict."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,6 +19,7 @@ from multikernel import (
     save_model,
 )
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.views import KernelWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning")
 SCALES = np.array([1.0, 30.0, 20.0, 80.0, 0.3, 500.0])
@@ -177,3 +180,52 @@ def test_what_double_precision_does_not_hold_names_the_kernel_and_the_remedy():
     flipped = np.where(np.random.default_rng(0).random(y.size) < 0.2, 1 - y, y)
     with pytest.warns(ConvergenceWarning, match=r"Kernel 'kernel-0' is too large.*Divide it by"):
         MKLClassifier("precomputed", C=1e12, tol=1e-9).fit(Polynomial(degree=3)(X)[..., None], flipped)
+
+
+def huge_table(n=200):
+    """Ages, incomes, balances and timestamps: products of columns leave double precision."""
+    rng = np.random.default_rng(0)
+    columns = rng.integers(18, 90, n), rng.lognormal(11, 1, n), rng.normal(0, 5e6, n)
+    return np.column_stack([*columns, 1.6e9 + rng.integers(0, 10**7, n)])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("settings", [{}, {"loss": "squared_hinge"}, {"multiclass": "joint"}], ids=repr)
+def test_a_fit_that_stalls_is_no_worse_than_a_constant(settings):
+    X = huge_table()
+    score = (X[:, 0] - 50) / 20 + np.log(X[:, 1]) - 11 + X[:, 2] / 5e6
+    y = np.digitize(score, [-1.0, 1.0]) if "multiclass" in settings else score > 0
+    kernels = bank(Linear(), Polynomial(), Polynomial(degree=3) + Gaussian(), Gaussian())
+    model = MKLClassifier(kernels, **settings).fit(X, y)
+    assert model.status_ == "stalled" and model.dual_gap_ <= 1.0 == model.history_[-1]["gap"]
+    scores = model.decision_function(X)
+    if "multiclass" not in settings:
+        slack = np.maximum(1.0 - np.where(y, 1.0, -1.0) * scores, 0.0)
+        assert (slack ** (2 if settings else 1)).sum() <= len(X)  # of the function 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", [MKLRidge, MKLRegressor])
+def test_a_fit_that_stalls_keeps_the_best_function_that_was_seen(kind):
+    X = huge_table()
+    model = kind(bank(Polynomial())).fit(X, 1000.0 * X[:, 0])
+    assert model.dual_gap_ <= 1.0 and model.score(X, 1000.0 * X[:, 0]) > 0.99
+
+
+def test_the_remedy_of_ridge_names_its_own_parameter():
+    X = huge_table()
+    with pytest.warns(ConvergenceWarning, match="too large for this alpha: .* raise alpha"):
+        MKLRidge(bank(Polynomial(degree=3)), alpha=1e-6).fit(X, X[:, 0])
+
+
+def test_the_remedy_for_different_scales_silences_the_warning():
+    X = huge_table()
+    views = [
+        View(name, kernel, standardize=False, normalize="variance")
+        for name, kernel in (("line", Linear()), ("bell", Gaussian()))
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KernelWarning)
+        MKLClassifier(views).fit(X, X[:, 0] > 50)
+    with pytest.warns(KernelWarning, match="of different scale"):
+        MKLClassifier(bank(Linear(), Gaussian())).fit(X, X[:, 0] > 50)

@@ -56,7 +56,7 @@ def assert_same_search(ours, theirs, atol=0.0):
     assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=atol)
 
 
-# --- the same as GridSearchCV --------------------------------------------------------------------------------
+# --- the same as GridSearchCV ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_last_model_is_the_machine_at_the_values_chosen():
     )
 
 
-# --- halving -------------------------------------------------------------------------------------------------
+# --- halving -----------------------------------------------------------------------------------------------
 
 
 def test_halving_leaves_candidates_out_for_good():
@@ -189,7 +189,7 @@ def test_halving_finds_a_candidate_within_one_standard_error_on_a_hundred_proble
     assert np.mean([_shortfall(seed) <= 1.0 + 1e-9 for seed in range(100)]) >= 0.95
 
 
-# --- the choice ----------------------------------------------------------------------------------------------
+# --- the choice --------------------------------------------------------------------------------------------
 
 
 def test_the_one_standard_error_rule_takes_the_smallest_penalty_near_the_best():
@@ -203,7 +203,7 @@ def test_the_one_standard_error_rule_takes_the_smallest_penalty_near_the_best():
     near = [
         p["C"] for p, mean in zip(found["params"], found["mean_test_score"], strict=True) if mean >= least
     ]
-    assert model.C_ == min(near) and MKLClassifierCV(BANK, **common).fit(X, y).C_ >= model.C_
+    assert min(near) == model.C_ and MKLClassifierCV(BANK, **common).fit(X, y).C_ >= model.C_
     X, y = values()
     common = {"alphas": [0.1, 1.0, 10.0, 100.0], "norms": [2.0]}
     rough, best = (MKLRidgeCV(BANK, rule=rule, **common).fit(X, y) for rule in ("one_se", "best"))
@@ -288,7 +288,7 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-# --- what is learned from the folds --------------------------------------------------------------------------
+# --- what is learned from the folds ------------------------------------------------------------------------
 
 
 def test_probabilities_are_calibrated_on_the_out_of_fold_scores():
@@ -378,7 +378,7 @@ def test_intervals_of_several_outputs_and_their_limits():
         model.predict_interval(X, 0.0)
 
 
-# --- limits, storage, refusals -------------------------------------------------------------------------------
+# --- limits, storage, refusals -----------------------------------------------------------------------------
 
 
 def test_a_callback_sees_candidates_and_ends_the_search():

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, evaluate
 from multikernel.inspection.subject import subject_of
@@ -90,9 +91,9 @@ def test_the_same_seed_gives_the_same_numbers():
 def test_too_many_support_rows_end_in_factors_and_it_is_said(monkeypatch, capsys):
     monkeypatch.setattr(working_sets, "LARGEST_DENSE", 150)
     noise = RNG.integers(0, 2, len(X))
-    with pytest.warns(LowRankWarning, match=r"rank='auto' takes factors of 200 columns.*more than 150"):
+    with pytest.warns(LowRankWarning, match="takes factors of 200 columns: the support rows are"):
         model = MKLClassifier(AUTO, verbose=1).fit(X, noise)
-    assert model.gram_ == "low_rank" and "too many support rows" in capsys.readouterr().err
+    assert model.gram_ == "low_rank" and "support rows are too many" in capsys.readouterr().err
     assert not hasattr(model, "working_sets_") and not hasattr(model, "support_")
 
 
@@ -145,3 +146,17 @@ def test_a_row_that_is_refused_is_named():
 def test_other_words_are_refused(rank):
     with pytest.raises(TypeError, match="rank must be"):
         MKLClassifier(KernelBank(VIEWS, rank=rank)).fit(X, CODES > 0)
+
+
+def test_rounds_that_run_out_keep_the_last_machines(monkeypatch):
+    monkeypatch.setattr(working_sets, "_MOST_ROUNDS", 1)
+    with pytest.warns(ConvergenceWarning, match="status 'max_iter'"):
+        model = MKLClassifier(AUTO).fit(X, CODES > 0)
+    assert model.status_ == "max_iter" and model.dual_gap_ > model.tol
+    assert model.score(X, CODES > 0) > 0.8
+
+
+def test_the_warning_says_why_there_are_no_working_sets(monkeypatch):
+    monkeypatch.setattr(working_sets, "LARGEST_TABLE", 500)
+    with pytest.warns(LowRankWarning, match="factors of 200 columns: the table has more than 500 rows"):
+        MKLClassifier(AUTO).fit(X, CODES > 0)

@@ -257,7 +257,7 @@ class Recorder:
         ``reached`` is whether the solver is done; by default whether the entry's gap is at most ``tol``.
         """
         self.history.append(entry)
-        interrupted = bool(self.callback(dict(entry))) if self.callback is not None else False
+        interrupted = self.callback is not None and asks_to_stop(self.callback(dict(entry)))
         if entry["gap"] <= self.tol if reached is None else reached:
             return self.stop(Status.OPTIMAL)
         if interrupted:
@@ -349,6 +349,17 @@ def backtrack(
 
 
 # ---------------------------------------------------------------------- progress
+def asks_to_stop(answer: Any) -> bool:
+    """Whether what a callback returned stops the fit."""
+    try:
+        return bool(answer)
+    except (TypeError, ValueError) as error:  # an array, pandas' NA
+        raise TypeError(
+            "callback must return True to stop the fit, or False or None to go on; it returned "
+            f"{type(answer).__name__}, which is neither."
+        ) from error
+
+
 class Progress:
     """Writes iteration, objective, relative gap and number of active kernels unless ``verbose`` is 0.
 
@@ -369,7 +380,7 @@ class Progress:
                 f"objective {entry['objective']:.8g}  gap {entry['gap']:.1e}  "
                 f"{entry['n_active']:.0f} active  {seconds:.1f} s\n"
             )
-        return bool(self.callback(dict(entry))) if self.callback is not None else False
+        return self.callback is not None and asks_to_stop(self.callback(dict(entry)))
 
 
 class SearchProgress:
@@ -397,6 +408,7 @@ class SearchProgress:
                 f"{point}  {seconds:.1f} s\n"
             )
         entry = {"evaluation": self.evaluation, "params": dict(params), "score": score}
-        asked = self.callback is not None and self.callback({**entry, "best_score": self.best_score})
+        entry["best_score"] = self.best_score
+        asked = self.callback is not None and asks_to_stop(self.callback(entry))
         self.ended = reason_to_stop()
-        return bool(asked) or self.ended is not None
+        return asked or self.ended is not None

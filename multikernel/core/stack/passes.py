@@ -1,4 +1,4 @@
-"""Compiled passes over a stack of Gram matrices: the only places where the stack is read.
+"""Compiled passes over a stack of Gram matrices.
 
 A stack ``Ks`` has shape (n_kernels, n, n), float64 or float32, kernels first. Its size is what makes
 multiple kernel learning slow (memory traffic, not arithmetic), so every pass does as much as it can with

@@ -1,9 +1,10 @@
-"""An interior-point method for kernel machines and their weights, whose cost depends on neither C nor scale.
+"""An interior-point method for kernel machines and their weights, whose cost hardly depends on C and scale.
 
     min_{μ in M} max_β  Σ_t y_t'β_t − ε‖β_t‖₁ − ½ β_t'(K(ω) + diag(shift))β_t,   lower ≤ β ≤ upper, Σβ = total
 
 with ω = floor + μ. On kernels of low rank SMO needs steps in proportion to C · |K|; this method needs some 10
-to 40 steps on all kernels, each with one Cholesky factorization. It is used where SMO is slow, and where
+to 50 steps, about 2 more for each factor of 10 by which C exceeds the largest dual variable, each with one
+Cholesky factorization. It is used where SMO is slow, and where
 double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
 
 The dual variables are made of barrier variables (:mod:`.barrier`), or of scores for smooth losses
@@ -13,8 +14,8 @@ to be factorized: its equations are solved by conjugate gradients (:mod:`.joint.
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
 the weighted sum of the others. Their part of the function, Qη, is a *primal* variable: where C · |K| · n ·
 eps is large, Σ_i β_i k(x_i, x) cancels to nothing in double precision, while η, or coefficients of the pivots
-of the factors, hold the function. With ξ = W⁻¹η, which is Q'β at the optimum (never computed: see
-:class:`.low_rank.Split`), a Newton step solves
+of the factors, hold the function. With ξ = W⁻¹η, which is Q'β at the optimum (W⁻¹ is never
+formed: see :class:`multikernel.core.stack.low_rank.Split`), a Newton step solves
 
     (R + D) dβ + Q e + F dμ + 1 db = r,     W⁻¹ e − Q'dβ = Q'β − ξ,
     −F'dβ + H dμ + c dλ = r_μ,              1'dβ = r_b,    c'dμ = r_λ
@@ -146,15 +147,13 @@ class InteriorPoint:
         self.kernels, self.least_size = kernels, least_size
         self.weights = Weights(weight_set, kernels.n_kernels, floor)
         self.tasks = [make_task(loss) for loss in losses]
-        self.last: Found | None = None  # with the smallest products, whatever rounding made of its bounds
+        self.last: Found | None = None  # the last iterate, whatever rounding made of its bounds
         omega = self.weights.omega
         R, mean_diagonal = kernels.dense_sum(omega), kernels.mean_diagonal(omega)
         for task in self.tasks:
             task.start(mean_diagonal, kernels.rank, R)
 
-    def run(
-        self, tol: float, note: Callable[[Found], bool] | None = None, max_iter: int = _MAX_ITER
-    ) -> Found:
+    def run(self, tol: float, note: Callable[[Found], bool] | None = None) -> Found:
         """Iterate to a relative gap of ``tol``; the best weights and machines that were seen.
 
         ``note`` gets the best of each iteration; True ends the method.
@@ -170,7 +169,7 @@ class InteriorPoint:
             is_lost &= self.weights.moves or not self.weights.learns
             waited = 0 if is_better or product < 0.9 * least else waited + 1
             least = min(least, product)
-            if best is None or not best.gap <= found.gap:
+            if best is None or rank(found) < rank(best):
                 best = found
             if (note is not None and note(best)) or best.gap <= tol or waited > _PATIENCE or is_lost:
                 break
@@ -468,6 +467,11 @@ class _Part(NamedTuple):
     missing: Array
     A: Array
     right: Array
+
+
+def rank(found: Any) -> tuple[float, float]:
+    """The smaller, the better: by the gap, and where the bounds say nothing, by the value of the function."""
+    return (min(found.gap, 1.0), found.upper) if np.isfinite(found.upper) else (np.inf, np.inf)
 
 
 # ---------------------------------------------------------------------- linear systems

@@ -12,7 +12,7 @@ from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.losses import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
+from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
 from ..svm.smooth import SmoothLoss
 from . import second
@@ -42,7 +42,8 @@ def learn_weights(
     Parameters
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
-        Symmetric positive semidefinite; never modified. Or one on demand.
+        Symmetric positive semidefinite; never modified. Or an :class:`OnDemand` stack, whose kernels are
+        computed when they are read.
     losses : sequence of Loss or of SmoothLoss, all of one kind, or of one JointHinge
         One for each task (a classifier, an output); the last has an output for each class.
     norm : float >= 1
@@ -78,6 +79,22 @@ def learn_weights(
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
     ([1.0, 0.0], True)
     """
+    result = _learn(Ks, losses, norm, costs, learn_ridge, floor, options or Options(), start, exact)
+    return result if learn_ridge else _no_worse_than_a_constant(result, losses)
+
+
+def _learn(
+    Ks: Array | OnDemand,
+    losses: Sequence[second.AnyLoss],
+    norm: float,
+    costs: Array | None,
+    learn_ridge: bool,
+    floor: Array | None,
+    options: Options,
+    start: SolveResult | None,
+    exact: second.Exact | None,
+) -> SolveResult:
+    """The result of the solvers, whatever they reached."""
     Ks = Ks if isinstance(Ks, OnDemand) else np.asarray(Ks)
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     # what overflows on the way is in the result, which says whether it is finite
@@ -97,7 +114,7 @@ def learn_weights(
             warm = warm._replace(weights=_above(warm.weights[: fixed.size] / left - fixed))
         identity = scaled[0].identity if learn_ridge and not isinstance(scaled[0], SmoothLoss) else None
         stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals, floor=fixed)
-        options, units = options or Options(), (target_scale / kernel_scale, target_scale)
+        units = (target_scale / kernel_scale, target_scale)
         can_hand_over = second.is_possible(stack, scaled, exact)
         factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
         if factors or isinstance(scaled[0], SmoothLoss):
@@ -120,7 +137,41 @@ def learn_weights(
         handed = _hand_over(learner, scaled, {}, kernel_costs, left, exact)
         if handed.gap <= result.gap:
             return handed
-        return replace(result, status=handed.status, history=handed.history)
+        last = handed.history[-1] | learner.bounds(learner.upper, learner.lower)
+        history = [*handed.history[:-1], last]
+        return replace(result, status=handed.status, n_iter=handed.n_iter, history=history)
+
+
+def _no_worse_than_a_constant(result: SolveResult, losses: Sequence[second.AnyLoss]) -> SolveResult:
+    """The result, or constant functions where a fit that ended early is worse than they are.
+
+    They have duals of 0, which are feasible and bound every value from below by 0: no gap exceeds 1.
+    """
+    if result.status in (Status.OPTIMAL, Status.INDEFINITE, Status.INSEPARABLE):
+        return result
+    constants = [_constant(loss) for loss in losses]
+    upper = sum(value for value, _ in constants)
+    is_worse = result.upper_bound > upper
+    if not (np.isfinite(upper) and (is_worse or result.gap > 1.0)):
+        return result
+    if is_worse:
+        intercepts = np.concatenate([intercepts for _, intercepts in constants])
+        nothing = np.zeros_like(result.duals)
+        result = replace(
+            result, duals=nothing, intercepts=intercepts, factors={}, objective=0.0, upper_bound=upper
+        )
+    last = result.history[-1] | {"objective": result.upper_bound, "lower_bound": 0.0, "gap": 1.0}
+    return replace(result, lower_bound=0.0, gap=1.0, history=[*result.history[:-1], last])
+
+
+def _constant(loss: second.AnyLoss) -> tuple[float, Array]:
+    """The value and the intercepts of the best constant; infinite where duals of 0 are infeasible."""
+    if isinstance(loss, JointHinge):
+        return float(loss.upper @ loss.margins.sum(axis=1)), np.zeros(loss.n_classes)
+    if isinstance(loss, SmoothLoss) or loss.total:
+        return np.inf, np.zeros(1)
+    value, intercept = loss.risk(np.zeros(loss.target.size))
+    return value, np.array([intercept])
 
 
 def _fixed_part(floor: Array | None, norm: float, n_kernels: int) -> tuple[Array | None, float]:
@@ -244,7 +295,7 @@ def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
 
 
 def _start_coarse(learner: OuterLoop, hard: bool) -> None:
-    """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
+    """Solve a quarter to a half of the samples roughly; take its weights and its working set as the start."""
     n, options = learner.stack.n, learner.options
     least = _COARSE_SIZE if learner.n_kernels > _FEW_KERNELS else 2 * _COARSE_SIZE
     share = min(_COARSE_SHARE, n // least)
@@ -310,7 +361,7 @@ def _hand_over(
         bounds = learner.bounds(upper, lower, int(np.count_nonzero(mu)))
         return record.note({"iteration": len(record.history) + 1, **bounds}, reached=False)
 
-    record.ended, record.status, record.max_iter = False, Status.STALLED, record.n_iter + options.max_iter
+    record.ended, record.status = False, Status.STALLED
     record.divisible = False
     found = second.solve(
         stack, losses, learner.weight_set, factors, options.tol, learner.least_size, note, exact
@@ -332,6 +383,7 @@ def _hand_over(
         n_iter=record.n_iter,
         passes=stack.passes,
         status=status,
+        suspicious=stack.negative_curvature,
         history=record.history,
     )
 

@@ -5,8 +5,8 @@
 Each iteration solves the machines at the current weights (only as far as the outer loop can use), computes
 q_m = Σ_t β_t'K_mβ_t, and takes a Newton step in μ; the dual variables are moved along with it, so that the
 next solve starts nearly optimal. Kernels that are far from active are left out (a working set) and looked
-at again before the solver says that it is done. A quarter of the samples is solved first, which finds the
-active kernels for a few per cent of the cost.
+at again before the solver says that it is done. A quarter to a half of the samples is solved first, which
+finds the active kernels for a few per cent of the cost.
 
 The loop stops when the relative duality gap of the weights and duals that it returns is at most ``tol``.
 
@@ -88,7 +88,7 @@ class SolveResult(Result):
     # upper_bound, lower_bound: they enclose the optimal value
     upper_bound: float
     lower_bound: float
-    passes: float  # reads of the whole stack
+    passes: float  # reads of the whole stack by SMO and the outer loop
     # of kernels that predict by a factor, because dual variables do not hold their part of the function
     factors: dict[int, FactorPart] = field(default_factory=dict)
     # whether negative curvature was met, which a positive semidefinite kernel cannot have
@@ -113,7 +113,7 @@ class Iterate:
     upper, lower, gap : exact bounds of the present weights and duals (lower −inf where only estimated)
     scaled_gap : the same at the best scaling of the duals, which steers but is not returned
     working_gap : gap over the working set, from the best upper bound
-    least_gap : the least of these since the working set last grew
+    least_gap : the least of these since it was last reset
     best_upper, best_lower, best_mu, best_duals : the best bounds seen, and where the first was
     """
 

@@ -2,16 +2,16 @@
 
 Two reasons, both measured and neither a time:
 
-- **Precision** (:func:`beyond_precision`). Where C · tr(K_m)/n · n · eps exceeds 1e-4 for a kernel, no dual
+- **Precision** (:func:`beyond_precision`). Where C · tr(K_m) · eps exceeds 1e-4 for a kernel, no dual
   variables hold the function in double precision. The interior-point method is called at once, and these
   kernels predict by their factors, of full rank up to 1200 samples: by explicit features where the kernel has
   some, which are far more precise than its values, else by its values at the pivots.
 - **Work** (:func:`allowed_work`). SMO and the outer loop may read as many numbers as the interior-point
-  method would in all; a problem that needs more is handed over. So no fit costs more than about twice the
-  cheaper of the two.
+  method would in all; a problem that needs more is handed over, and so is one that needs more than 20 weight
+  updates (``MOST_ITERATIONS``). So no fit costs more than about twice the cheaper of the two.
 
-The problem is not handed over for a hard margin and for a learned C, nor where it is too large for dense
-factorizations and some kernel is not of low rank (:func:`is_possible`).
+The problem is not handed over for a hard margin, a learned C or a stack on disk, nor where it is too large
+for dense factorizations and some kernel is not of low rank (:func:`is_possible`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Factor, Kernels, explicit_factor, pivoted_factor
 from ..stack.sums import WeightedStack
 from ..svm.barrier import class_basis
-from ..svm.interior_point import Found, InteriorPoint
+from ..svm.interior_point import Found, InteriorPoint, rank
 from ..svm.losses import HardMargin, JointHinge, Loss
 from ..svm.smooth import SmoothLoss
 
@@ -97,7 +97,7 @@ def beyond_precision(
 
 
 def lost_shares(mean_diagonals: Array, n: int, losses: Sequence[AnyLoss]) -> Array:
-    """C · tr(K_m)/n · n · eps of each kernel: what rounding of dual variables does to scores of size 1."""
+    """C · tr(K_m) · eps of each kernel: what rounding of dual variables does to scores of size 1."""
     largest = max(_largest_dual(loss) for loss in losses)
     return np.asarray(largest * mean_diagonals * n * np.finfo(float).eps)
 
@@ -204,7 +204,7 @@ def solve(
     for handed in _forms(method, found, by_duals):
         if handed.gap < -_CLEAR * tol:  # bounds that cross: rounding took more than is allowed
             handed = handed._replace(gap=np.inf)
-        if best is None or handed.gap < best.gap:
+        if best is None or rank(handed) < rank(best):
             best = handed
         if handed.gap <= enough:
             break
@@ -221,8 +221,9 @@ def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Hand
         if method.kernels.low.size:
             yield _handed(method, solution, by_duals=False)
     if method.kernels.low.size:
+        moves = _AGREEMENTS if any(task.d == 1 and not task.is_free for task in method.tasks) else 1
         for solution in (found, method.last or found):
-            for _ in range(_AGREEMENTS):
+            for _ in range(moves):
                 solution = _agreeing(method, solution)
                 yield _handed(method, solution, by_duals=False)
 

@@ -71,6 +71,11 @@ class DiscriminantResult(Result):
     n_factorisations: int
     suspicious: bool = False  # whether a kernel had negative curvature: none that is semidefinite has
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing overflowed on the way back to the caller's units."""
+        return bool(np.isfinite(self.weights).all() and np.isfinite(self.objective))
+
 
 def relative_gap(upper: float, lower: float) -> float:
     """(upper − lower) / upper; bounds that cross by rounding are no more certain than by how much they do."""

@@ -27,6 +27,8 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import Bunch
 from sklearn.utils import _metadata_requests as requests
 
+from multikernel._validation import as_list
+
 from .archive import (
     FORMAT,
     FORMAT_VERSION,
@@ -303,7 +305,10 @@ def name_of(thing: Any) -> str:
 
 def trusted_names(given: Iterable[Any]) -> set[str]:
     """The names that a caller trusts beyond this package's own."""
-    return {name_of(thing) for thing in ([given] if isinstance(given, str | type) else given)}
+    listed = (
+        [given] if isinstance(given, str | type) else as_list("trusted", given, "classes, functions or names")
+    )
+    return {name_of(thing) for thing in listed}
 
 
 def names_in(schema: Any) -> set[str]:

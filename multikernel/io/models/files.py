@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from multikernel._files import check_destination, plain_os_errors, write_whole
+from multikernel._files import check_destination, checked_path, plain_os_errors, write_whole
 from multikernel.rows import available_memory
 
 from .archive import ModelFileError, parse_object, shown, warn_of_versions
@@ -177,13 +177,6 @@ def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any]
         return decode(file, allowed)
     except ModelFileError as error:
         raise ModelFileError(f"{Path(path)} {error}") from error
-
-
-def checked_path(path: Any) -> Path:
-    """The path of a file, if it is one."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be the path of a file, as text or a Path; got {type(path).__name__}.")
-    return Path(path)
 
 
 @contextmanager

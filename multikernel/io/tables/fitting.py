@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
+from multikernel._files import checked_path
 from multikernel.core.folds import make_folds
 from multikernel.core.optim.loop import Interrupt, stop_on_interrupt
 from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
@@ -227,7 +228,7 @@ def tune(
         model = plan.with_parameters(**{parameter: value})
         common = fingerprint(model, plan.X, plan.y, _VERSION, version("multikernel"), version("scikit-learn"))
         works += [_work(plan, model, f"{parameter}={value:g}", common, k, splits) for k in range(len(splits))]
-    kept = None if store is None else ResultStore(Path(store))
+    kept = None if store is None else ResultStore(checked_path(store, "store"))
     results = run_works(works, kept, jobs=jobs, progress=progress)
     scores = np.array([result["score"] for result in results]).reshape(len(values), len(splits))
     return Tuning(parameter, list(values), scores.tolist(), _SCORINGS[plan.task])

@@ -103,6 +103,8 @@ def plan_fit(
             "such as mkl; in Python, multikernel has it."
         )
     found, doubts = find_task(data, task, chosen)
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters must be a dict of values by name; got {type(parameters).__name__}.")
     given = dict(parameters or {})
     for name in ("kernels", "task"):
         if name in given:
@@ -139,6 +141,11 @@ def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str 
 
     Whether they can read its columns is not looked at.
     """
+    if kernels is not None and not isinstance(kernels, str):
+        raise TypeError(
+            f"kernels must be a text, such as 'linear,gaussian', or None; got {type(kernels).__name__}. Give "
+            "kernels that are objects as views."
+        )
     if views is not None and kernels is not None:
         raise ValueError("views and kernels cannot both be given: the file of views names its kernels.")
     if data.kind == "precomputed":

@@ -32,6 +32,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
+from multikernel._files import checked_path
 from multikernel.io.tables.data import TableData, is_number, require_column, views_in_names
 from multikernel.views import NamedStack, stack_kernels
 
@@ -88,7 +89,7 @@ def read_table(
     _require_names("target", [] if target is None else [target])
     _require_names("ignore", ignore)
     _require_names("names", names)
-    place = Path(path)
+    place = checked_path(path)
     kind = _kind(place)
     _require_file(place)
     if kind == "npz":
@@ -101,7 +102,7 @@ def read_table(
 
 def column_names(path: str | os.PathLike[str]) -> list[str]:
     """The names of the columns of a table in a file, without reading its rows; not of .npz files."""
-    place = Path(path)
+    place = checked_path(path)
     kind = _kind(place)
     if kind == "npz":
         raise ValueError(

@@ -37,6 +37,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from multikernel._files import checked_path
+from multikernel._validation import as_list
 from multikernel.io.tables.data import TableData, some
 from multikernel.kernels import Kernel
 from multikernel.kernels.expressions import parse_kernel
@@ -65,9 +67,11 @@ class ViewList(list[View]):
         costs: Mapping[str, float] | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        super().__init__(views)
+        super().__init__(as_list("views", views, "View"))
+        if costs is not None and not isinstance(costs, Mapping):
+            raise TypeError(f"costs must be a dict of numbers by view; got {type(costs).__name__}.")
         self.costs = dict(costs or {})
-        self.notes = list(notes)
+        self.notes = as_list("notes", notes, "texts")
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
     ValueError
         With the view and the key that is not understood, and what there is.
     """
-    place = Path(path)
+    place = checked_path(path)
     entries, gene_sets = _entries(place)
     views: list[View] = []
     costs: dict[str, float] = {}

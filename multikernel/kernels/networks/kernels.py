@@ -36,6 +36,7 @@ from multikernel._validation import (
     WHOLE_VIEWS,
     RowError,
     check_choice,
+    check_flag,
     check_gram,
     check_number,
     check_square,
@@ -74,10 +75,7 @@ class NetworkKernel(Kernel):
                 "Network(edges) or Network.from_adjacency(matrix)."
             )
         check_choice(f"{type(self).__name__} absent", self.absent, ABSENT_CHOICES)
-        if not isinstance(self.normalized, (bool, np.bool_)):
-            raise TypeError(
-                f"{type(self).__name__} normalized must be True or False; got {self.normalized!r}."
-            )
+        check_flag(f"{type(self).__name__} normalized", self.normalized)
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from multikernel._validation import check_real_matrix, is_frame
+from multikernel._validation import as_list, check_real_matrix, is_frame
 from multikernel._validation.missing import as_objects
 
 _STATE = ("nodes", "pairs", "weights")
@@ -388,7 +388,9 @@ def plain(name: Any) -> str:
 
 def read_nodes(nodes: Any) -> np.ndarray:
     """The names of all nodes, in their order, each once."""
-    listed = np.asarray(nodes) if hasattr(nodes, "__array__") else as_objects(list(nodes))
+    listed = (
+        np.asarray(nodes) if hasattr(nodes, "__array__") else as_objects(as_list("nodes", nodes, "names"))
+    )
     if listed.ndim != 1 or not listed.size:
         raise ValueError(f"nodes must be a list of at least one name; got shape {listed.shape}.")
     names = read_names(

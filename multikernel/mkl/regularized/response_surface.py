@@ -23,6 +23,7 @@ from scipy.optimize import lsq_linear
 
 from ..._typing import Array
 from ..._validation import check_number, check_positive_integer
+from ...core.optim.loop import asks_to_stop
 
 _NOTHING = 1e-10  # a coefficient that moves the values by a smaller part of their spread is rounding
 _MOST_CORNERS = 64  # of boxes with more corners, none is a start
@@ -301,7 +302,7 @@ class ResponseSurface:
                 "best_value": float(self.values_.min()),
                 "is_design": self.values_.size <= self.n_design_,
             }
-            if callback is not None and callback(entry):
+            if callback is not None and asks_to_stop(callback(entry)):
                 return False
         return True
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.svm.joint import solver as joint_sensitivity
 from multikernel.core.svm.losses import JointHinge
+from multikernel.core.weights import second
 from multikernel.core.weights.learn import learn_weights
 from tests.core.problems import gaussian, judge_joint, mixed_kernels
 from tests.core.reference import joint_optimal_value
@@ -156,3 +157,28 @@ def test_steps_that_run_out_are_handed_over():
     upper, lower, _ = judge(Ks, codes, C, R, result)
     assert result.status == Status.OPTIMAL and result.n_iter > 1
     assert upper - lower <= 1.01e-8 * upper
+
+
+@pytest.mark.parametrize("worse", [False, True])
+def test_what_is_returned_after_a_hand_over_agrees_with_its_history(monkeypatch, worse):
+    """Also where the interior-point method comes out worse and the first result is kept."""
+    Ks, codes, C, _ = make_problem(60, 3, 1)
+    if worse:
+        solve = second.solve
+        monkeypatch.setattr(second, "solve", lambda *a: solve(*a)._replace(gap=0.9, upper=1.0, lower=0.1))
+    result = learn_weights(Ks, [JointHinge(codes, 3, C)], options=Options(tol=1e-8, max_steps=3))
+    assert (result.status == Status.OPTIMAL) != worse
+    assert result.history[-1]["gap"] == pytest.approx(result.gap) and len(result.history) == result.n_iter
+
+
+def test_negative_curvature_is_told_after_a_hand_over(monkeypatch):
+    Ks, codes, C, _ = make_problem(60, 3, 1)
+    solve = second.solve
+
+    def meets_it(stack, *others):
+        stack.negative_curvature = True
+        return solve(stack, *others)
+
+    monkeypatch.setattr(second, "solve", meets_it)
+    result = learn_weights(Ks, [JointHinge(codes, 3, C)], options=Options(tol=1e-8, max_steps=3))
+    assert result.suspicious

@@ -1,6 +1,6 @@
 """The joint multiclass machine as the weight learner needs it: on a weighted stack, with its own state.
 
-The same things as :class:`.machine.Machine` has for one output; B has one row for each class, and
+The same things as :class:`..machine.Machine` has for one output; B has one row for each class, and
 q_m = Σ_l B_l'K_m B_l.
 """
 

@@ -18,7 +18,7 @@ and pairs are taken is what costs least; for few samples these are all pairs, an
 Kernels of low rank stay apart as in the module :mod:`..interior_point`: e is carried along with x.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
@@ -34,13 +34,6 @@ _MOST_PAIRS = 2000
 _SMALL_PIVOT = 1e-9  # of the largest diagonal element
 _CLEAR = 0.3  # pairs whose D is as large as this share of what L leaves are not factorized
 _STALE = 4.0  # times what the pivots left at first: they are chosen anew
-
-
-class _Choice(NamedTuple):
-    """How many pivots of L are used, and which pairs are factorized."""
-
-    rank: int
-    pairs: Array
 
 
 def greedy_pivots(R: Array, most: int) -> Array:

@@ -53,6 +53,7 @@ from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, Spec
 from .transductive import TransductiveMKLClassifier
 from .views import KernelBank, as_views
 from .views.precomputed import storage_of
+from .views.view import AUTOMATIC
 
 __all__ = ["TASKS", "Method", "get_method", "list_methods"]
 
@@ -220,7 +221,7 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     names = inspect.signature(cls).parameters
     if "kernels" in names and not issubclass(cls, BaseProjection):
         return {"kernels": one_kernel(kernels, method) if getattr(cls, "_has_one_kernel", False) else kernels}
-    if isinstance(kernels, str) and kernels == "auto":
+    if isinstance(kernels, str) and kernels in AUTOMATIC:
         return {}
     if "left" in names:
         raise ValueError(

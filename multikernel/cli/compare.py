@@ -15,6 +15,7 @@ from multikernel.inspection import compare as compare_models
 from multikernel.io import tables
 from multikernel.io.tables.fitting import require_no_others
 from multikernel.kernels.expressions import parse_kernels
+from multikernel.views.view import KERNEL_CHOICES
 
 STORE = "compare.jsonl"
 
@@ -64,7 +65,7 @@ def compare(
     """
     with misuse():
         names = _names(methods)
-        if kernels not in (None, "auto", "precomputed"):
+        if kernels not in (None, *KERNEL_CHOICES):
             parse_kernels(kernels)
         source = tables.Source(
             data,

@@ -18,6 +18,7 @@ from multikernel.registry import TASKS, list_methods
 from multikernel.report import summarize
 from multikernel.report.words import view_label
 from multikernel.views.low_rank import GRAM_ROUTES
+from multikernel.views.view import KERNEL_CHOICES
 
 _METHODS = ", ".join(method.name for method in list_methods() if method.predicts)
 
@@ -78,7 +79,7 @@ def fit(
         parameters = _with_factors(tables.parse_parameters(settings or []), gram, rank)
         options.find_method(method)
         check_choice("--task", task, ("auto", *TASKS))
-        if kernels not in (None, "auto", "precomputed"):
+        if kernels not in (None, *KERNEL_CHOICES):
             parse_kernels(kernels)
         source = tables.Source(
             train,

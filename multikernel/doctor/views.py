@@ -14,9 +14,10 @@ from multikernel._validation import is_frame
 from multikernel.doctor.columns import Columns
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise
-from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels._rows import Pair
 from multikernel.views import MultiTable, View, as_views, distinct_views
-from multikernel.views.columns import Scaling, resolve_columns
+from multikernel.views.columns import resolve_columns
+from multikernel.views.scaling import scale_rows
 from multikernel.views.view import place_views
 
 _DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
@@ -131,9 +132,9 @@ def _gram(view: View, table: Any) -> np.ndarray:
     """The training Gram of a view after its transforms; a bank would refuse a bad one."""
     label = named("view", [view.name])
     selection = resolve_columns(table, view.columns, label)
-    rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
-    if view.standardized:
-        rows = Rows(Scaling.fit(rows.values).apply(rows.values, label), label)
+    taken = selection.take(table, label)
+    how = view.standardized
+    rows, _ = scale_rows(taken, label, how, encode=view.encode, one_column=selection.scalar)
     K = np.empty((len(rows), len(rows)))
     view.kernel.fit(rows).evaluate(Pair(rows, rows), K)
     with np.errstate(all="ignore"):

@@ -9,7 +9,7 @@ changes Gram matrices. ``_rows`` and ``_columns`` hold the rows that kernels com
 
 from multikernel._validation import smallest_eigenvalue
 from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
-from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
+from multikernel.kernels.distance import AdditiveLaplacian, Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.given import EmpiricalMap, FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.graphs import GraphKernel
@@ -41,6 +41,7 @@ from multikernel.kernels.transforms import (
 )
 
 __all__ = [
+    "AdditiveLaplacian",
     "Center",
     "Chain",
     "Chi2",

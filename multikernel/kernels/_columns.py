@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import RowError, is_frame
+from multikernel._validation.missing import missing_in
 from multikernel.kernels._rows import Rows
 
 
@@ -72,6 +73,34 @@ def codes_of(entries: Iterable[Any], known: dict[Hashable, int], label: str) -> 
                 ". Give texts or numbers, or a kernel that reads such objects.",
             ) from None
     return np.array(codes, dtype=np.float64)
+
+
+def holds_numbers(column: np.ndarray, label: str) -> bool:
+    """Whether what is there of a column is numbers, not logical values; dates are refused."""
+    if column.dtype.kind in "mM":
+        raise ValueError(f"{label} holds dates or times. Give them as numbers, such as days since the first.")
+    if column.dtype.kind != "O":
+        return column.dtype.kind in "fiu"
+    present = column[~missing_in(column)].tolist()
+    numbers = (int, float, np.integer, np.floating)
+    return bool(present) and all(isinstance(x, numbers) and not isinstance(x, bool) for x in present)
+
+
+def numbers_of(column: np.ndarray, label: str) -> np.ndarray:
+    """A column of numbers, NaN where they are missing; infinite ones are refused."""
+    missing = missing_in(column)
+    values = np.full(len(column), np.nan)
+    try:
+        values[~missing] = column[~missing].astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{label} must hold numbers, as in the training rows; {error}. Correct it, or make the "
+            "column a category in both, as by Mixed(categorical=...)."
+        ) from error
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        raise RowError(f"{label} holds infinity at row", row, ". Numbers must be finite or missing.")
+    return values
 
 
 def _plain(column: Any) -> np.ndarray:

@@ -9,8 +9,8 @@ diagonal of a training Gram are mirror images. Written row by row, each would to
 by tiles, some hundred of them share one, which is what a matrix in a file needs.
 
 Distances are taken difference by difference: exact where expansions into dot products would cancel. Dense
-tables go through SciPy (chi-squared: a compiled loop); sparse ones through a compiled merge of the sorted
-column indices of two rows, which never builds a dense table.
+tables go through SciPy (L1 and chi-squared: compiled loops); sparse ones through a compiled merge of the
+sorted column indices of two rows, which never builds a dense table.
 """
 
 from __future__ import annotations
@@ -433,6 +433,8 @@ def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
         )
     elif kind == "chi2":
         _dense_chi2(left, right, symmetric, np.asarray(out))
+    elif kind == "cityblock":
+        _dense_cityblock(left, np.ascontiguousarray(right.T), symmetric, np.asarray(out))
     else:
         for start in range(0, len(left), _DISTANCE_ROWS):
             rows = slice(start, start + _DISTANCE_ROWS)
@@ -466,6 +468,26 @@ def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  #
             out[i, j] = total
             if symmetric:
                 out[j, i] = total
+
+
+@kept_njit(error_model="numpy", fastmath={"nnan", "nsz", "contract"})
+def _dense_cityblock(left, columns, symmetric, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """`columns` is the right table transposed, so that the sums of many rows grow side by side."""
+    d, n = columns.shape
+    total = np.empty(_DISTANCE_ROWS)
+    for first in range(0, n, _DISTANCE_ROWS):
+        last = min(first + _DISTANCE_ROWS, n)
+        for i in range(min(last, left.shape[0]) if symmetric else left.shape[0]):
+            begin = max(first, i) if symmetric else first
+            total[: last - begin] = 0.0
+            for k in range(d):
+                x, z = left[i, k], columns[k]
+                for j in range(begin, last):
+                    total[j - begin] += abs(x - z[j])
+            for j in range(begin, last):
+                out[i, j] = total[j - begin]
+                if symmetric:
+                    out[j, i] = total[j - begin]
 
 
 @kept_njit(error_model="numpy")

@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._validation import RowError, as_list, check_choice, check_number
 from multikernel._validation.missing import missing_in
-from multikernel.kernels._columns import codes_of, columns_of, names_of
+from multikernel.kernels._columns import codes_of, columns_of, holds_numbers, names_of, numbers_of
 from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, same_width
 from multikernel.kernels.base import Kernel, checked
 
@@ -222,7 +222,7 @@ class Mixed(Kernel):
         chosen = self._positions(rows, len(columns))
         learned = [
             _learn_category(column, _name(rows, place))
-            if place in chosen or not _holds_numbers(column, _name(rows, place))
+            if place in chosen or not holds_numbers(column, _name(rows, place))
             else _learn_number(column, self.scale, _name(rows, place))
             for place, column in enumerate(columns)
         ]
@@ -282,7 +282,7 @@ class Mixed(Kernel):
         return [
             _codes(entries, names, _name(rows, place))
             if column.kind == "category"
-            else _numbers(entries, _name(rows, place))
+            else numbers_of(entries, _name(rows, place))
             for place, (column, entries, names) in enumerate(zip(self._columns, columns, known, strict=True))
         ]
 
@@ -292,21 +292,8 @@ def _name(rows: Rows, place: int) -> str:
     return f"column {place if names is None else repr(names[place])} of {rows.label}"
 
 
-def _holds_numbers(column: np.ndarray, label: str) -> bool:
-    """Whether what is there of a column is numbers, not logical values; dates are refused."""
-    if column.dtype.kind in "mM":
-        raise ValueError(
-            f"{label} holds dates or times. Give them to Mixed as numbers, such as days since the first."
-        )
-    if column.dtype.kind != "O":
-        return column.dtype.kind in "fiu"
-    present = column[~missing_in(column)].tolist()
-    numbers = (int, float, np.integer, np.floating)
-    return bool(present) and all(isinstance(x, numbers) and not isinstance(x, bool) for x in present)
-
-
 def _learn_number(column: np.ndarray, scale: str, label: str) -> MixedColumn:
-    values = _numbers(column, label)
+    values = numbers_of(column, label)
     values = np.sort(values[~np.isnan(values)])
     if not len(values):
         return MixedColumn(scale, 0.0, (), (), ())
@@ -326,22 +313,6 @@ def _learn_category(column: np.ndarray, label: str) -> MixedColumn:
     shares = counts / max(int(counts.sum()), 1)
     atoms = tuple(float(code) for code in range(len(known)))
     return MixedColumn("category", 0.0, tuple(known), atoms, tuple(shares.tolist()))
-
-
-def _numbers(column: np.ndarray, label: str) -> np.ndarray:
-    missing = missing_in(column)
-    values = np.full(len(column), np.nan)
-    try:
-        values[~missing] = column[~missing].astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{label} must hold numbers, as in the training rows; {error}. Correct it, or name the column in "
-            "Mixed(categorical=...)."
-        ) from error
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        raise RowError(f"{label} holds infinity at row", row, ". Numbers must be finite or missing.")
-    return values
 
 
 def _codes(column: np.ndarray, known: dict[Hashable, int], label: str) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..views.columns import Scaling
+from ..views.scaling import Scaling
 from .base import class_machines, one_class_machine, regression_machine
 from .projection_base import BaseProjection
 

@@ -31,7 +31,7 @@ from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
-from ..views.columns import Scaling
+from ..views.scaling import Scaling
 from ..views.tables import MultiTable, as_tables, require_distinct_columns
 from .base import (
     check_descent,

@@ -27,9 +27,9 @@ from ..core.inputs import (
 )
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
-from ..views.columns import Scaling
 from ..views.gating_features import columns_read
 from ..views.missing import CompletedBank
+from ..views.scaling import Scaling
 from ..views.tables import as_table
 from .solver import (
     Distances,

@@ -31,7 +31,7 @@ from ..core.optim.loop import is_over
 from ..core.unlabeled import join_rows, rows_explained, validate_unlabelled
 from ..kernels import Gaussian
 from ..views import KernelBank, PrecomputedBank, View, as_views
-from ..views.columns import Scaling
+from ..views.scaling import Scaling
 from .conformal import choose_cores
 from .kdda import KDDAClassifier
 from .knn import KernelKNNClassifier

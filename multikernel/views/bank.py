@@ -29,7 +29,6 @@ from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.together import Joined, OnDemand
 from multikernel.rows.tables import count_rows, take_rows
 from multikernel.views.columns import (
-    Scaling,
     Selection,
     among,
     check_positions,
@@ -55,6 +54,7 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.parameters import parameters, with_parameters
+from multikernel.views.scaling import AnyScaling
 from multikernel.views.stacks import NamedStack
 from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, require_width
 from multikernel.views.view import (
@@ -83,7 +83,7 @@ class FittedView:
     selection: Selection
     transforms: Chain
     rows: Rows = field(repr=False)
-    scaling: Scaling | None = field(default=None, repr=False)
+    scaling: AnyScaling | None = field(default=None, repr=False)
     present: np.ndarray | None = field(default=None, repr=False)
 
     @property

@@ -8,7 +8,8 @@ import scipy.sparse
 
 from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
-from multikernel.views.columns import Scaling, Selection, resolve_columns
+from multikernel.views.columns import Selection, resolve_columns
+from multikernel.views.scaling import Scaling
 from multikernel.views.tables import MultiTable, as_table
 
 from .._typing import Array

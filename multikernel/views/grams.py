@@ -15,7 +15,8 @@ from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.together import Joined, joins, write_together
 from multikernel.kernels.transforms import inverse_roots
 from multikernel.rows.tables import take_rows
-from multikernel.views.columns import Scaling, Selection, resolve_columns, rows_that_have
+from multikernel.views.columns import Selection, resolve_columns, rows_that_have
+from multikernel.views.scaling import AnyScaling, scale_rows
 from multikernel.views.view import View
 
 _FLAT = 1e-5  # of the largest k(x, x): kernels that vary less are looked at as a whole
@@ -31,7 +32,7 @@ class TrainPair(Pair):
         self,
         rows: Rows,
         selection: Selection,
-        scaling: Scaling | None,
+        scaling: AnyScaling | None,
         present: np.ndarray | None,
         keep: bool,
     ) -> None:
@@ -52,22 +53,18 @@ def pairs_by_columns(
 
     With `allow_absent`, of a table whose rows lack views in part, each group has the rows that have it.
     """
-    groups: dict[tuple[Selection, bool], list[int]] = {}
+    groups: dict[tuple[Selection, bool | str, bool], list[int]] = {}
     for position, view in enumerate(views):
         selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
-        groups.setdefault((selection, view.standardized), []).append(position)
-    for (selection, standardize), members in groups.items():
+        groups.setdefault((selection, view.standardized, view.encode), []).append(position)
+    for (selection, how, encode), members in groups.items():
         label = f"view {views[members[0]].name!r}"
         taken = selection.take(table, label)
         present = _present(taken, label) if allow_absent else None
         if present is not None:
             taken = take_rows(taken, present)
-        rows = Rows(taken, label, one_column=selection.scalar)
-        scaling = None
-        if standardize:
-            with naming_rows(present):
-                scaling = Scaling.fit(rows.values)
-                rows = scaling.rows(rows)
+        with naming_rows(present):
+            rows, scaling = scale_rows(taken, label, how, encode=encode, one_column=selection.scalar)
         pair = TrainPair(rows, selection, scaling, present, keep=keep and len(members) > 1)
         yield members, pair
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from multikernel.kernels import Kernel
-from multikernel.views.view import View, as_views, is_automatic, read_kernel
+from multikernel.views.view import AUTOMATIC, View, as_views, is_automatic, read_kernel
 
 
 def parameters(kernels: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _changed(view: View, inner: Mapping[str, Any]) -> View:
 def _is_one(kernels: Any) -> bool:
     """Whether an argument is one kernel or view, whose parameters need no name before them."""
     if isinstance(kernels, str):
-        return kernels != "auto"
+        return kernels not in AUTOMATIC
     return isinstance(kernels, (Kernel, View)) or (callable(kernels) and not isinstance(kernels, type))
 
 

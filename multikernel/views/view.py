@@ -12,11 +12,13 @@ import numpy as np
 
 from multikernel._validation import check_choice, check_positive_integer, check_rank
 from multikernel.kernels import (
+    AdditiveLaplacian,
     Chain,
     FunctionKernel,
     Gaussian,
     Kernel,
     Kronecker,
+    Laplacian,
     Linear,
     Pairwise,
     Polynomial,
@@ -32,10 +34,9 @@ from multikernel.kernels.expressions import parse_kernel
 from multikernel.views.columns import resolve_columns
 from multikernel.views.tables import MultiTable
 
-KERNEL_CHOICES = ("auto", "precomputed")
+KERNEL_CHOICES = ("auto", "rich", "precomputed")
 APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
 _MOST_SHOWN = 12  # entries of a list in the text of a view
-_AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class MissingViewsWarning(UserWarning):
@@ -72,12 +73,17 @@ class View:
     transforms : transform, name, or sequence of either, default=()
         ``"center"``, ``"unit_diagonal"``, ``"unit_trace"``, ``"unit_variance"``, ``"clip"``, ``"shift"``,
         applied in the order given.
-    standardize : bool or "auto", default="auto"
-        Whether the kernel sees each column minus its mean and divided by its standard deviation, both of the
-        training rows; constant columns are centred only. Sparse columns are divided only, so that zeros stay
-        zeros. The columns must be numbers; a function ``f(X, Z)`` is then handed the standardised table.
-        "auto" is True for `Linear`, `Polynomial`, `Gaussian`, `Laplacian`, `Cosine`, `Sigmoid` and what is
-        made of these, and False for all other kernels.
+    standardize : bool, "rank" or "auto", default="auto"
+        How the columns are scaled before the kernel reads them. They must be numbers; a function ``f(X, Z)``
+        is then handed the scaled table.
+
+        - True: each column minus its mean and divided by its standard deviation, both of the training rows;
+          constant columns are centred only. Sparse columns are divided only, so that zeros stay zeros;
+        - "rank": each value is replaced by the share of training rows below it, those with the same value
+          counted half, so that neither units nor long tails matter;
+        - False: not at all;
+        - "auto": True for `Linear`, `Polynomial`, `Gaussian`, `Laplacian`, `AdditiveLaplacian`, `Cosine`,
+          `Sigmoid` and what is made of these, and False for all other kernels.
     normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"
         What the kernel is divided by after the transforms, measured on the training Gram K:
 
@@ -105,6 +111,11 @@ class View:
         - False: no lower bound;
         - True: half of an equal share, 1 / (2 · number of kernels);
         - float: this share of the largest weight that the view can have.
+    encode : bool, default=False
+        Whether the columns may hold categories and gaps, for a kernel of numbers with a `standardize` that is
+        not False. A column of categories becomes an indicator column for each of its 100 most frequent
+        values, a missing one among them; a gap in a column of numbers becomes the mean, and two indicator
+        columns mark it. Indicator columns are not divided by their standard deviations.
 
     Examples
     --------
@@ -126,6 +137,7 @@ class View:
     table: str | None = None
     keep: bool | float = False
     normalize: str | None = "auto"
+    encode: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -140,8 +152,15 @@ class View:
         label = f"view {self.name!r}"
         object.__setattr__(self, "standardize", check_standardize(self.standardize, f"{label}: "))
         check_normalize(self.normalize, f"{label}: ")
-        if self.standardize is True:
+        if self.standardize in (True, "rank"):
             self._require_numbers()
+        if not isinstance(self.encode, (bool, np.bool_)):
+            raise TypeError(f"{label}: encode must be True or False; got {self.encode!r}.")
+        if self.encode and not self.standardized:
+            raise ValueError(
+                f"{label}: encode=True needs columns that are scaled; got standardize={self.standardize!r} "
+                f"with {self.kernel!r}. Use standardize=True or 'rank', or the kernel Mixed()."
+            )
         object.__setattr__(self, "keep", self._checked_keep())
         self._check_approximation()
 
@@ -161,26 +180,26 @@ class View:
         label = f"view {self.name!r}"
         if has_part(self.kernel, Precomputed):
             raise ValueError(
-                f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads "
-                "positions into a precomputed matrix. Leave standardize out."
+                f"{label}: standardize={self.standardize!r} needs a kernel of numeric columns, but "
+                f"{self.kernel!r} reads positions into a precomputed matrix. Leave standardize out."
             )
         if has_part(self.kernel, Pairwise):
             raise ValueError(
-                f"{label}: standardize=True would measure the two objects of a pair by different units, but "
-                f"{self.kernel!r} compares one with the other. Scale the objects before."
+                f"{label}: standardize={self.standardize!r} would measure the two objects of a pair by "
+                f"different units, but {self.kernel!r} compares one with the other. Scale the objects before."
             )
         if not self.kernel._reads_numbers:
             raise ValueError(
-                f"{label}: standardize=True needs a kernel of numeric columns, but {self.kernel!r} reads its "
-                "columns as they are. Leave standardize out."
+                f"{label}: standardize={self.standardize!r} needs a kernel of numeric columns, but "
+                f"{self.kernel!r} reads its columns as they are. Leave standardize out."
             )
 
     # --- the rule for what a view does not say -----------------------------------------------------
 
     @property
-    def standardized(self) -> bool:
-        """Whether the kernel sees standardised columns."""
-        return self.kernel._standardizes if isinstance(self.standardize, str) else self.standardize
+    def standardized(self) -> bool | str:
+        """How columns are scaled: True, False or "rank"."""
+        return self.kernel._standardizes if self.standardize == "auto" else self.standardize
 
     @property
     def normalization(self) -> str | None:
@@ -265,11 +284,11 @@ _NORMALIZE: dict[str, Transform] = {
 
 
 def check_standardize(standardize: Any, label: str = "") -> bool | str:
-    """True, False or "auto"; `label` is what stands before the name in the message."""
-    if isinstance(standardize, str) and standardize == "auto":
+    """True, False, "rank" or "auto"; `label` is what stands before the name in the message."""
+    if isinstance(standardize, str) and standardize in ("auto", "rank"):
         return standardize
     if not isinstance(standardize, (bool, np.bool_)):
-        raise TypeError(f"{label}standardize must be True, False or 'auto'; got {standardize!r}.")
+        raise TypeError(f"{label}standardize must be True, False, 'rank' or 'auto'; got {standardize!r}.")
     return bool(standardize)
 
 
@@ -354,21 +373,35 @@ def has_part(kernel: Kernel, kind: type[Kernel], outside: tuple[type[Kernel], ..
     return isinstance(kernel, kind) or any(has_part(part, kind, outside) for part in parts)
 
 
-def auto_views() -> list[View]:
-    """Linear, quadratic and five Gaussians around the median distance, with unit diagonal.
-
-    All read all columns, standardised. The quadratic kernel is (x · z / d + 1)²: the mean squared norm of
-    standardised rows is the number d of columns that vary.
-    """
-    return list(_auto_views())
+AUTOMATIC = ("auto", "rich")
 
 
 @cache  # views are immutable, and a fit asks for them several times
-def _auto_views() -> tuple[View, ...]:
-    kernels: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2, gamma="scale")}
-    kernels |= {f"gaussian-{width:g}": Gaussian(gamma="median", scale=width) for width in _AUTO_WIDTHS}
+def automatic_views(name: str) -> tuple[View, ...]:
+    """The kernels of a table that nothing is said about, by the name of the bank: "auto" or "rich".
+
+    All read all columns, have unit variance in feature space, and take categories and gaps. Those named
+    "rank" see the ranks of the columns, the others see standardized columns; widths are multiples of the
+    median distance. The quadratic kernel is (x · z / d + 1)²: the mean squared norm of standardized rows is
+    the number d of columns that vary.
+
+    Examples
+    --------
+    >>> [view.name for view in automatic_views("auto")]
+    ['linear', 'quadratic', 'gaussian-0.5', 'gaussian-1', 'rank-laplacian-0.5', 'rank-laplacian-2']
+    """
+    rich = name == "rich"
+    plain: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2, gamma="scale")}
+    plain |= {f"gaussian-{w:g}": Gaussian(scale=w) for w in ((0.5, 1.0, 2.0) if rich else (0.5, 1.0))}
+    ranked: dict[str, Kernel] = {}
+    if rich:
+        plain |= {f"laplacian-{w:g}": Laplacian(scale=w) for w in (0.5, 1.0, 2.0)}
+        ranked["rank-additive"] = AdditiveLaplacian()
+    widths = (0.5, 1.0, 2.0) if rich else (0.5, 2.0)
+    ranked |= {f"rank-laplacian-{w:g}": Laplacian(scale=w) for w in widths}
+    views = [View(name, kernel, standardize=True, encode=True) for name, kernel in plain.items()]
     return tuple(
-        View(name, kernel, None, ("unit_diagonal",), standardize=True) for name, kernel in kernels.items()
+        views + [View(name, kernel, standardize="rank", encode=True) for name, kernel in ranked.items()]
     )
 
 
@@ -377,8 +410,8 @@ def as_views(kernels: Any) -> list[View]:
 
     Parameters
     ----------
-    kernels : "auto", Kernel, str, callable, View, tuple, or a list of kernels, texts, callables, views and \
-            tuples, or a dict of table name -> any of these
+    kernels : "auto", "rich", Kernel, str, callable, View, tuple, or a list of kernels, texts, callables, \
+            views and tuples, or a dict of table name -> any of these
         Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``;
         texts are kernels such as ``"rbf"`` or ``"gaussian + 0.5 * linear"``. A dict names the kernels of each
         of several tables.
@@ -393,8 +426,8 @@ def as_views(kernels: Any) -> list[View]:
         defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
         return [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
     if isinstance(kernels, str):
-        if kernels == "auto":
-            return auto_views()
+        if kernels in AUTOMATIC:
+            return list(automatic_views(kernels))
         kernels = _kernel_in_words(kernels)
     if isinstance(kernels, Mapping):
         return _views_of_tables(kernels)
@@ -402,8 +435,8 @@ def as_views(kernels: Any) -> list[View]:
         kernels = [kernels]
     if not isinstance(kernels, (list, tuple)):
         raise TypeError(
-            "kernels must be 'auto', 'precomputed', a kernel, a function f(X, Z), a View, or a list of "
-            f"kernels, views and (name, kernel, columns) tuples; got {type(kernels).__name__}."
+            "kernels must be 'auto', 'rich', 'precomputed', a kernel, a function f(X, Z), a View, or a list "
+            f"of kernels, views and (name, kernel, columns) tuples; got {type(kernels).__name__}."
         )
     if len(kernels) == 0:
         raise ValueError("kernels must hold at least one kernel; got an empty list.")
@@ -479,7 +512,7 @@ def place_views(views: list[View], X: Any) -> list[View]:
 
 
 def automatic_names(kernels: Any, views: Iterable[View]) -> frozenset[str]:
-    """Names of the views that "auto" chose: they are left out where they are constant on the training rows.
+    """Names of the views of "auto" and "rich": those that are constant on the training rows are left out.
 
     Parameters
     ----------
@@ -491,13 +524,13 @@ def automatic_names(kernels: Any, views: Iterable[View]) -> frozenset[str]:
     --------
     >>> kernels = {"genes": "auto", "clinic": Linear()}
     >>> sorted(automatic_names(kernels, as_views(kernels)))[:2]
-    ['genes-gaussian-0.25', 'genes-gaussian-0.5']
+    ['genes-gaussian-0.5', 'genes-gaussian-1']
     """
     return frozenset(view.name for view in views if is_automatic(kernels, view.table))
 
 
 def is_automatic(kernels: Any, table: str | None = None) -> bool:
-    """Whether "auto" chooses the kernels: those of one of several tables, or all of them.
+    """Whether "auto" or "rich" chooses the kernels: those of one of several tables, or all of them.
 
     Examples
     --------
@@ -509,7 +542,7 @@ def is_automatic(kernels: Any, table: str | None = None) -> bool:
     parts = [kernels]
     if isinstance(kernels, Mapping):
         parts = list(kernels.values()) if table is None else [kernels.get(table)]
-    return all(isinstance(part, str) and part == "auto" for part in parts)
+    return all(isinstance(part, str) and part in AUTOMATIC for part in parts)
 
 
 def _is_called_as_a_table(view: View, X: MultiTable) -> bool:
@@ -523,7 +556,8 @@ def _is_called_as_a_table(view: View, X: MultiTable) -> bool:
     base = _base_name(kernel)
     number = view.name.removeprefix(f"{base}-")
     is_free = view.name == base or (number != view.name and number.isdecimal())
-    return not is_free and not any(auto.name == view.name and auto.kernel == kernel for auto in auto_views())
+    automatic = [auto for name in AUTOMATIC for auto in automatic_views(name)]
+    return not is_free and not any(auto.name == view.name and auto.kernel == kernel for auto in automatic)
 
 
 def _has_no_columns(view: View) -> bool:

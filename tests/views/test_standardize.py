@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from multikernel import MKLClassifier
 from multikernel.kernels import Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from multikernel.views import KernelBank, View
-from multikernel.views.columns import Scaling
+from multikernel.views.scaling import Scaling
 
 RNG = np.random.default_rng(11)
 SIZES, SHIFTS = np.array([1e-3, 1.0, 50.0, 1e4, 3.0]), np.array([0.0, 7.0, -300.0, 1e4, 1e6])

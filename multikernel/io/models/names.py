@@ -87,7 +87,7 @@ from ...spectral.solver.kernel import SpectralModel, SpectralWeights
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
-from ...views.columns import Scaling, Selection
+from ...views.columns import Selection
 from ...views.gating_features import GatingColumns, GatingKernelMap
 from ...views.low_rank.bank import LowRankBank
 from ...views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
@@ -96,6 +96,7 @@ from ...views.low_rank.view import FactorView
 from ...views.memory import MemoryEstimate
 from ...views.missing import CompletedBank, MeanFilling, MutualFilling, ViewMap
 from ...views.precomputed import PrecomputedBank
+from ...views.scaling import EncodedColumn, Encoding, RankScaling, Scaling
 from ...views.view import View
 from .preparing import STAND_INS as CALLED
 

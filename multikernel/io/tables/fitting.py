@@ -441,5 +441,6 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
         entry |= {} if view.table is None else {"table": view.table}
         entry |= {name: value for name, value in factors.items() if value is not None}
         entry |= {"keep": view.keep} if view.keep else {}
+        entry |= {"encode": True} if view.encode else {}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described

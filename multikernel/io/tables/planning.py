@@ -19,7 +19,7 @@ from multikernel.registry import Method, get_method, list_methods
 from multikernel.rules.targets import Targets, as_targets
 from multikernel.views import View, as_views
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import place_views
+from multikernel.views.view import AUTOMATIC, place_views
 
 _MANY_CLASSES = 20
 _WORDS: dict[str, Any] = {
@@ -137,7 +137,7 @@ def plan_fit(
 
 
 def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str | None = None) -> Any:
-    """The kernels that a fit of a table would have: "auto", "precomputed" or a list of views.
+    """The kernels that a fit of a table would have: "auto", "rich", "precomputed" or a list of views.
 
     Whether they can read its columns is not looked at.
     """
@@ -158,7 +158,9 @@ def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str 
         raise ValueError(
             f"{data.name} holds a table; precomputed kernels are K or kernel_NAME in an .npz file."
         )
-    if kernels == "auto" or (kernels is None and views is None and not data.view_columns):
+    if kernels in AUTOMATIC:
+        return kernels
+    if kernels is None and views is None and not data.view_columns:
         return "auto"
     return _views_of_table(data, kernels) if views is None else list(views)
 

@@ -45,7 +45,7 @@ from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
 from multikernel.views.gene_sets import GeneSetViews, views_from_gene_sets
 
-_OF_VIEW = ("transforms", "standardize", "normalize", "approximation", "rank", "keep")
+_OF_VIEW = ("transforms", "standardize", "normalize", "approximation", "rank", "keep", "encode")
 _KEYS = ("name", "columns", "kernel", "cost", "table", *_OF_VIEW)
 _OF_SETS = ("min_genes", "max_genes", "rest", "sets", *_OF_VIEW)
 _SET_KEYS = ("file", "table", "kernel", *_OF_SETS)
@@ -224,7 +224,8 @@ def _check_keys(entry: dict[str, Any], place: _Place) -> None:
             raise ValueError(f"{place}: every view must have a {key}.")
     if not isinstance(place.name, str) or not place.name.strip():
         raise ValueError(f"{place}: name must be a text that is not empty; got {place.name!r}.")
-    _require_truth("standardize", entry, place)
+    _require_truth("standardize", entry, place, "rank")
+    _require_truth("encode", entry, place)
 
 
 def _require_known_keys(entry: Mapping[str, Any], known: Sequence[str], place: _Place) -> None:
@@ -235,9 +236,11 @@ def _require_known_keys(entry: Mapping[str, Any], known: Sequence[str], place: _
             raise ValueError(f"{place}: unknown key {key!r}. {hint}")
 
 
-def _require_truth(key: str, entry: Mapping[str, Any], place: _Place) -> None:
-    if not isinstance(entry.get(key, True), bool):
-        raise ValueError(f"{place}: {key} must be true or false; got {entry[key]!r}.")
+def _require_truth(key: str, entry: Mapping[str, Any], place: _Place, *others: str) -> None:
+    value = entry.get(key, True)
+    if not isinstance(value, bool) and value not in others:
+        choices = ", ".join(["true", *map(repr, others)])
+        raise ValueError(f"{place}: {key} must be {choices} or false; got {value!r}.")
 
 
 def _kernels(given: Any, place: _Place) -> list[tuple[str, Kernel]]:
@@ -342,7 +345,8 @@ def _sets_of(entry: dict[str, Any], place: _Place, table: TableData | None, fold
     _require_known_keys(entry, _SET_KEYS, place)
     if not isinstance(entry.get("file"), str) or not entry["file"].strip():
         raise ValueError(f"{place}: gene sets must have a file, such as file = 'hallmark.gmt'.")
-    _require_truth("standardize", entry, place)
+    _require_truth("standardize", entry, place, "rank")
+    _require_truth("encode", entry, place)
     owner = _table_name(entry, place, table)
     if table is None or table.kind == "precomputed":
         raise ValueError(f"{place}: gene sets are looked for among the columns of a table; there is none.")

@@ -27,7 +27,7 @@ from multikernel._validation import (
 from multikernel.kernels import Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
 from multikernel.rows.tables import count_rows
-from multikernel.views.columns import Scaling, Selection, resolve_columns
+from multikernel.views.columns import Selection, resolve_columns
 from multikernel.views.low_rank.maps import (
     FeatureMap,
     cholesky_map,
@@ -48,6 +48,7 @@ from multikernel.views.low_rank.transforms import (
 )
 from multikernel.views.memory import GRAM_ROUTES, REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
 from multikernel.views.precomputed import is_precomputed
+from multikernel.views.scaling import AnyScaling, scale_rows
 from multikernel.views.view import View, as_views, has_part, require_number_of_features, require_varying
 
 _BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor
@@ -71,7 +72,7 @@ class FactorView:
     name: str
     kernel: Kernel
     selection: Selection
-    scaling: Scaling | None = field(repr=False)
+    scaling: AnyScaling | None = field(repr=False)
     approximation: str
     map: FeatureMap | None = field(repr=False)
     steps: tuple[FactorStep, ...] = field(repr=False)
@@ -377,7 +378,7 @@ class ViewFitter:
     seed: int
     automatic: Collection[str]  # views that are left out where they are constant on the reference rows
     n: int  # rows in all, of which the reference rows are a sample
-    _rows: dict[tuple[Selection, bool], tuple[Rows, Scaling | None]] = field(default_factory=dict)
+    _rows: dict[Any, tuple[Rows, AnyScaling | None]] = field(default_factory=dict)  # by columns and scaling
     _landmarks: dict[tuple[int, bytes], Rows] = field(default_factory=dict)
 
     def fit(self, views: list[View]) -> list[FactorView]:
@@ -390,7 +391,7 @@ class ViewFitter:
         label = f"view {view.name!r}"
         rank = self._rank(view)
         selection = resolve_columns(self.table, view.columns, label, view.table)
-        rows, scaling = self._rows_of(selection, view.standardized, label)
+        rows, scaling = self._rows_of(selection, view, label)
         with naming(label):
             kernel = view.kernel.fit(rows)
             diagonal = evaluate_diagonal(kernel, rows)
@@ -422,16 +423,14 @@ class ViewFitter:
             except ValueError as error:
                 raise DegenerateViewError(str(error), view) from None
 
-    def _rows_of(self, selection: Selection, standardize: bool, label: str) -> tuple[Rows, Scaling | None]:
-        key = (selection, standardize)
+    def _rows_of(self, selection: Selection, view: View, label: str) -> tuple[Rows, AnyScaling | None]:
+        how, encode = view.standardized, view.encode
+        key = (selection, how, encode)
         if key not in self._rows:
-            rows = Rows(selection.take(self.table, label), label, one_column=selection.scalar)
-            scaling = Scaling.fit(rows.values) if standardize else None
-            if scaling is not None:
-                rows = scaling.rows(rows)
-            self._rows[key] = (rows, scaling)
+            taken = selection.take(self.table, label)
+            self._rows[key] = scale_rows(taken, label, how, encode=encode, one_column=selection.scalar)
         rows, scaling = self._rows[key]
-        rows.label = label + (" (standardised)" if standardize else "")
+        rows.label = label + (" (standardised)" if how else "")
         return rows, scaling
 
     def _map(

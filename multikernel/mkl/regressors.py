@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_choice, check_number
 from ..core.about import About
 from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
@@ -30,6 +30,25 @@ RIDGE = About(
     use="Values with Gaussian noise, or several outputs that are to share their kernels.",
     reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
 )
+
+
+_FREE_SHARE = 0.1  # of the standard deviation of y: errors that are free by default
+
+
+def standard_deviation(targets: Array, weights: Array | None = None) -> float:
+    """Of the targets, with their weights; 1 where they are all the same.
+
+    Examples
+    --------
+    >>> standard_deviation(np.array([1.0, 3.0])), standard_deviation(np.array([2.0, 2.0]))
+    (1.0, 1.0)
+    """
+    unit = float(np.abs(targets).max())
+    if not (0.0 < unit < np.inf):
+        return 1.0
+    values = targets / unit
+    spread = float(np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)))
+    return spread * unit if spread > 1e-12 and 0.0 < spread * unit < np.inf else 1.0
 
 
 class StackRegressor(RegressorMixin):
@@ -75,13 +94,15 @@ class MKLRegressor(StackRegressor, BaseMKL):
     ----------
     kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
-    C : float
-        Penalty on errors beyond epsilon.
-    epsilon : float >= 0
-        Errors below it are free.
+    C : float or "auto", default="auto"
+        Penalty on errors beyond epsilon. "auto" is the standard deviation of y: the model does then not
+        depend on the unit of y.
+    epsilon : float >= 0 or "auto", default="auto"
+        Errors below it are free. "auto" is a tenth of the standard deviation of y.
 
     Attributes
     ----------
+    C_, epsilon_ : float, the penalty and the width of this fit
     kernel_weights_, view_names_, dual_coef_, support_, coef_, gram_, memory_, approximation_, intercept_,
     total_cost_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLClassifier`, with one machine.
@@ -104,8 +125,8 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    C: float = 1.0
-    epsilon: float = 0.1
+    C: float | str = "auto"
+    epsilon: float | str = "auto"
     norm: float = 1.0
     costs: Any = None
     tol: float = 1e-3
@@ -127,13 +148,12 @@ class MKLRegressor(StackRegressor, BaseMKL):
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
-        C = check_number("C", self.C, above=0.0)
-        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        self._check_penalty()
         on_factors = goes_low_rank(self, X)
-        middle = self._fit_working_set(X, y, sample_weight, C, epsilon) if may_take_sets(self, X) else None
+        middle = self._fit_working_set(X, y, sample_weight) if may_take_sets(self, X) else None
         if middle is None:
             if on_factors:
-                middle = self._fit_low_rank(X, y, sample_weight, C, epsilon)
+                middle = self._fit_low_rank(X, y, sample_weight)
             else:
                 X, targets, samples = self._samples(X, y, sample_weight)
                 middle = self._solve_stack(self._fit_kernels(X, samples), targets, samples)
@@ -145,14 +165,29 @@ class MKLRegressor(StackRegressor, BaseMKL):
         """The intercept absorbs what was subtracted from the targets."""
         self.intercept_ = self.intercept_ + middle
 
+    def _check_penalty(self) -> None:
+        for name, bound in (("C", {"above": 0.0}), ("epsilon", {"at_least": 0.0})):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                check_choice(f"{name}, where it is not a number,", value, ("auto",))
+            else:
+                check_number(name, value, **bound)
+
+    def _in_units(self, targets: Array, weights: Array | None = None) -> None:
+        """Penalty and width in numbers: "auto" is in units of the standard deviation of the targets."""
+        spread = standard_deviation(targets, weights)
+        self.C_ = spread if isinstance(self.C, str) else float(self.C)
+        self.epsilon_ = _FREE_SHARE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
+
     def _problem(self, targets: Array, weights: Array) -> tuple[Machines, Any]:
         """The machine of a Gram stack, and what was subtracted from the targets: the numbers stay small."""
         middle = float(np.median(targets))
+        self._in_units(targets, weights)
         return Machines(np.arange(targets.size), ["y"], [targets - middle]), middle
 
     def _losses(self, problem: Machines, weights: Array) -> list[EpsilonInsensitive]:
-        prices = price_samples(float(self.C), weights)
-        return [EpsilonInsensitive(target, prices, float(self.epsilon)) for target in problem.signs]
+        prices = price_samples(self.C_, weights)
+        return [EpsilonInsensitive(target, prices, self.epsilon_) for target in problem.signs]
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
         """The checked table, the targets of the distinct samples, and these."""
@@ -161,10 +196,11 @@ class MKLRegressor(StackRegressor, BaseMKL):
         samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
         return X, targets[samples.rows], samples
 
-    def _fit_working_set(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float | None:
+    def _fit_working_set(self, X: Any, y: Any, sample_weight: Any) -> float | None:
         """Solve on exact kernels of the rows that matter; None where these are too many."""
         X, y, samples = self._samples(X, y, sample_weight)
-        middle, prices = float(np.median(y)), price_samples(C, samples.weights)
+        self._in_units(y, samples.weights)
+        middle, prices, epsilon = float(np.median(y)), price_samples(self.C_, samples.weights), self.epsilon_
 
         def losses(places: Array) -> list[EpsilonInsensitive]:
             return [EpsilonInsensitive(y[places] - middle, prices[places], epsilon)]
@@ -173,13 +209,14 @@ class MKLRegressor(StackRegressor, BaseMKL):
         group = Group(np.arange(y.size), ["y"], (y - middle)[:, None], prices, loss, losses, "")
         return middle if fit_working_sets(self, X, samples, [group]) else None
 
-    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any) -> float:
         """Solve on factors; what was subtracted from the targets."""
         given = valued_rows(self, X, y, sample_weight, multi_output=False)
         factors = fit_factors(self, given)
         middle = np.median(factors.sample_targets, axis=0)
-        rows = factors.rows.derive(shifted_rows, middle, C, keep=False)
-        problem = BlockProblem(rows, PrimalEpsilonInsensitive(epsilon), ["y"])
+        self._in_units(factors.sample_targets[:, 0])
+        rows = factors.rows.derive(shifted_rows, middle, self.C_, keep=False)
+        problem = BlockProblem(rows, PrimalEpsilonInsensitive(self.epsilon_), ["y"])
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [["y"]])
         warn_of_vanished(self, given, factors)
         return float(middle[0])

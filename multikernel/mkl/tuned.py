@@ -27,7 +27,7 @@ from ..core.inputs import check_norm, check_sample_weights, require_two_classes,
 from ..core.optim.loop import SearchProgress, Status, limited, time_left
 from ..views.view import check_normalize
 from .classifier import MKLClassifier
-from .regressors import MKLRegressor, MKLRidge
+from .regressors import MKLRegressor, MKLRidge, standard_deviation
 from .selection import adopt, scores_record, seed_of, split_samples
 from .tuning import (
     SEARCH_TOL,
@@ -105,6 +105,7 @@ class _Tuned(KernelEstimator):
         """
         self._check_search()
         self._check_storage()
+        self._set_units(y, sample_weight)
         seed = seed_of(self)
         banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks()]
         search = self._search(banks, groups)
@@ -126,8 +127,11 @@ class _Tuned(KernelEstimator):
     # ------------------------------------------------------------------ parameters
     def _check_search(self) -> None:
         name, plural = self._penalty
+        values = getattr(self, plural)
+        if isinstance(values, str) and values == "auto" and self._task == "regressor" and name == "C":
+            values = _CS
         self._grid = {
-            name: _check_values(plural, getattr(self, plural), lambda v: check_number(plural, v, above=0.0)),
+            name: _check_values(plural, values, lambda v: check_number(plural, v, above=0.0)),
             "norm": _check_values("norms", self.norms, check_norm),
         }
         if self.normalizations is not None:
@@ -140,6 +144,9 @@ class _Tuned(KernelEstimator):
         check_choice("rule", self.rule, RULES)
         check_one_score(self.scoring)
         self._check_numerics()
+
+    def _set_units(self, y: Any, sample_weight: Any) -> None:
+        """Parameters that are in units of the targets, in numbers."""
 
     def _banks(self) -> list[Any]:
         """The kernels as they are, or with each of the normalizations."""
@@ -312,7 +319,7 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
+    kernels : "auto", "rich", "precomputed", kernel, list of kernels and views, dict or KernelBank
         As for :class:`MKLClassifier`, on a Gram stack.
     Cs : sequence of float, default=(0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5)
         Penalties on margin violations to choose from; positive and finite.
@@ -436,7 +443,7 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
 
     about = TUNED
 
-    kernels: Any = "auto"
+    kernels: Any = "rich"
     _: KW_ONLY
     Cs: Sequence[float] = _CS
     norms: Sequence[float] = _NORMS
@@ -592,15 +599,17 @@ class MKLRegressorCV(_TunedRegressor):
 
     Parameters
     ----------
-    kernels, Cs, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs,
-    callback, on_interrupt, verbose, random_state
+    kernels, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs, callback,
+    on_interrupt, verbose, random_state
         As for :class:`MKLClassifierCV`.
+    Cs : sequence of float or "auto", default="auto"
+        Penalties to choose from; positive. "auto" is 0.01, 0.1, ... 1e5 times the standard deviation of y.
     cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is shuffled with `random_state`; equal rows with equal values are in the same fold.
     scoring : str or callable, optional
         As in scikit-learn; R² by default.
-    epsilon : float >= 0, default=0.1
-        Errors below it are free.
+    epsilon : float >= 0 or "auto", default="auto"
+        Errors below it are free. "auto" is a tenth of the standard deviation of y.
 
     Attributes
     ----------
@@ -639,9 +648,9 @@ class MKLRegressorCV(_TunedRegressor):
 
     about = TUNED
 
-    kernels: Any = "auto"
+    kernels: Any = "rich"
     _: KW_ONLY
-    Cs: Sequence[float] = _CS
+    Cs: Sequence[float] | str = "auto"
     norms: Sequence[float] = _NORMS
     normalizations: Any = None
     cv: Any = 5
@@ -649,7 +658,7 @@ class MKLRegressorCV(_TunedRegressor):
     halving: bool = True
     rule: str = "best"
     refit: bool = True
-    epsilon: float = 0.1
+    epsilon: float | str = "auto"
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
@@ -661,12 +670,22 @@ class MKLRegressorCV(_TunedRegressor):
     random_state: Any = None
 
     def _machine(self, kernels: Any, **more: Any) -> MKLRegressor:
-        names = ("epsilon", "costs", "tol", "max_iter")
-        return MKLRegressor(kernels, **{name: getattr(self, name) for name in names}, **more)
+        names = ("costs", "tol", "max_iter")
+        given = {name: getattr(self, name) for name in names}
+        return MKLRegressor(kernels, epsilon=getattr(self, "_epsilon", self.epsilon), **given, **more)
 
     def _check_search(self) -> None:
         super()._check_search()
-        check_number("epsilon", self.epsilon, at_least=0.0)
+        self._machine(self.kernels)._check_penalty()
+
+    def _set_units(self, y: Any, sample_weight: Any) -> None:
+        targets = self._rows_of(y)
+        weights = None if sample_weight is None else check_sample_weights(sample_weight, len(targets))
+        with np.errstate(invalid="ignore"):
+            spread = standard_deviation(targets, weights)
+        self._epsilon = 0.1 * spread if isinstance(self.epsilon, str) else self.epsilon
+        if isinstance(self.Cs, str):
+            self._grid["C"] = [spread * C for C in self._grid["C"]]
 
     def _rows_of(self, y: Any) -> Array:
         return column_or_1d(y).astype(float)
@@ -744,7 +763,7 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     about = TUNED_RIDGE
     _penalty = ("alpha", "alphas")
 
-    kernels: Any = "auto"
+    kernels: Any = "rich"
     _: KW_ONLY
     alphas: Sequence[float] = _ALPHAS
     norms: Sequence[float] = _NORMS

@@ -1,5 +1,7 @@
 """What is refused: a test made of a table of calls and of what each must say."""
 
+from contextlib import contextmanager
+
 import pytest
 
 
@@ -16,3 +18,12 @@ def refused(*cases, error=ValueError, by=None):
             call() if by is None else by(call)
 
     return test
+
+
+@contextmanager
+def refuses(*words, error=ValueError):
+    """The block raises the error, and its message has all the words."""
+    with pytest.raises(error) as raised:
+        yield
+    for word in words:
+        assert word in str(raised.value), str(raised.value)

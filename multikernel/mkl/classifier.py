@@ -74,7 +74,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        ``"auto"`` and ``"rich"``: six and twelve kernels of all columns. ``"precomputed"``: X holds Gram
         matrices (n, n), by name in a dict, or in a list or an array (n, n, m). A dict names the kernels of
         each of several tables. A :class:`KernelBank` of any of these says how the kernels are stored:
         ``psd``, ``gram``, ``dtype``, ``rank`` and ``missing``.

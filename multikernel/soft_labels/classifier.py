@@ -78,7 +78,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        ``"auto"`` and ``"rich"``: six and twelve kernels of all columns. ``"precomputed"``: X holds Gram
         matrices (n, n), by name in a dict, or in a list or an array (n, n, m).
     C : float
         Penalty on margin violations.

@@ -198,11 +198,15 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
-        ``"auto"``: linear, quadratic and five Gaussians around the median distance on all columns,
-        standardised (mean 0, standard deviation 1 on the training rows; sparse columns are divided only),
-        with unit diagonal; those that are constant on the training rows are left out. Tuples are
-        ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer.
+    kernels : "auto", "rich", kernel, callable, View, or list of kernels, callables, views and tuples
+        Tuples are ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer. Two banks are ready for
+        any table, with categories and gaps too (``View(encode=True)``); kernels that are constant on the
+        training rows are left out:
+
+        - ``"auto"``, six kernels: linear, quadratic and two Gaussians on standardized columns, two Laplacians
+          on the ranks of the columns;
+        - ``"rich"``, twelve kernels: linear, quadratic, three Gaussians and three Laplacians on standardized
+          columns, three Laplacians and an additive one on ranks.
     standardize : bool or "auto", default="auto"
         Of the views that say "auto" themselves, see :class:`View`; False leaves their columns as they are.
     normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"

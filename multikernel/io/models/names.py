@@ -24,7 +24,7 @@ from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFact
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
-from ...kernels.distance import Chi2, Gaussian, Laplacian
+from ...kernels.distance import AdditiveLaplacian, Chi2, Gaussian, Laplacian
 from ...kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from ...kernels.given import EmpiricalMap, FunctionKernel, Precomputed
 from ...kernels.graphs import GraphKernel

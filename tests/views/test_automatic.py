@@ -1,0 +1,230 @@
+"""The banks "auto" and "rich": which kernels, on which columns, with categories and gaps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
+
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, load_model, save_model
+from multikernel.kernels import AdditiveLaplacian, Gaussian, Laplacian, Linear, Mixed
+from multikernel.kernels._rows import Rows
+from multikernel.views.scaling import Encoding, RankScaling
+from tests.refusals import refuses
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.lognormal(size=(60, 4))
+
+
+def clinic(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50.0, 10.0, n),
+            "stage": pd.Categorical(rng.choice(["I", "II", "III"], n)),
+            "smoker": pd.array(rng.choice([True, False], n), dtype="boolean"),
+            "ward": rng.choice(["a", "b"], n),
+            "day": pd.date_range("2020-01-01", periods=n),
+            "visits": pd.array(rng.integers(0, 5, n), dtype="Int64"),
+        }
+    )
+    frame.loc[::7, "age"] = np.nan
+    frame.loc[3::9, "ward"] = None
+    frame.loc[2::11, "smoker"] = pd.NA
+    y = (frame["stage"] == "II").to_numpy()
+    return frame, np.where(y, "ill", "well")
+
+
+def names(kernels):
+    return KernelBank(kernels).fit(TABLE).view_names_
+
+
+def test_the_banks():
+    assert names("auto") == [
+        "linear", "quadratic", "gaussian-0.5", "gaussian-1", "rank-laplacian-0.5", "rank-laplacian-2"
+    ]  # fmt: skip
+    assert names("rich") == [
+        "linear", "quadratic", "gaussian-0.5", "gaussian-1", "gaussian-2", "laplacian-0.5", "laplacian-1",
+        "laplacian-2", "rank-additive", "rank-laplacian-0.5", "rank-laplacian-1", "rank-laplacian-2"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("bank", ["auto", "rich"])
+def test_kernels_are_those_of_the_definitions_with_unit_variance(bank):
+    stack = KernelBank(bank).fit_transform(TABLE)
+    made = dict(zip(names(bank), np.moveaxis(np.asarray(stack), 2, 0), strict=True))
+    standardized = (TABLE - TABLE.mean(axis=0)) / TABLE.std(axis=0)
+    ranks = (np.column_stack([rankdata(column) for column in TABLE.T]) - 0.5) / len(TABLE)
+    above = np.triu_indices(60, 1)
+    euclidean, manhattan, of_ranks = (
+        cdist(X, X, kind)
+        for X, kind in [(standardized, "sqeuclidean"), (standardized, "cityblock"), (ranks, "cityblock")]
+    )
+    expected = {
+        "linear": standardized @ standardized.T,
+        "quadratic": (standardized @ standardized.T / 4 + 1) ** 2,
+    }
+    for width in (0.5, 1, 2):
+        expected[f"gaussian-{width:g}"] = np.exp(-euclidean / (width**2 * np.median(euclidean[above])))
+        expected[f"laplacian-{width:g}"] = np.exp(-manhattan / (width * np.median(manhattan[above])))
+        expected[f"rank-laplacian-{width:g}"] = np.exp(-of_ranks / (width * np.median(of_ranks[above])))
+    gamma = 4 / np.median(of_ranks[above])
+    expected["rank-additive"] = np.mean(
+        [np.exp(-gamma * np.abs(np.subtract.outer(column, column))) for column in ranks.T], axis=0
+    )
+    for name, K in made.items():
+        variance = expected[name].diagonal().mean() - expected[name].mean()
+        np.testing.assert_allclose(K, expected[name] / variance, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_long_tails_and_units_do_not_matter_to_ranks():
+    view = [View("ranks", Laplacian(), standardize="rank")]
+    K = KernelBank(view).fit_transform(TABLE)
+    np.testing.assert_array_equal(K, KernelBank(view).fit_transform(np.exp(TABLE) * [1.0, 1e3, 1e-5, 7.0]))
+
+
+# --- ranks --------------------------------------------------------------------------------------------------
+
+
+def test_ranks_are_mid_ranks_interpolated_and_clipped():
+    column = np.array([3.0, 1.0, 3.0, 2.0])[:, None]
+    scaling = RankScaling.fit(column)
+    np.testing.assert_allclose(scaling.apply(column, "X").ravel(), [0.75, 0.125, 0.75, 0.375])
+    between = scaling.apply(np.array([[1.5], [-9.0], [99.0]]), "X").ravel()
+    np.testing.assert_allclose(between, [0.25, 0.125, 0.75])
+
+
+def test_a_long_column_is_thinned():
+    column = RNG.normal(size=(5000, 1))
+    scaling = RankScaling.fit(column)
+    assert scaling.points.size <= 256
+    exact = (rankdata(column) - 0.5) / 5000
+    np.testing.assert_allclose(scaling.apply(column, "X").ravel(), exact, atol=1.0 / 256)
+
+
+def test_sparse_ranks_keep_zeros_and_distances():
+    table = scipy.sparse.random(40, 9, 0.3, random_state=0, format="csr")
+    table.data -= 0.3
+    sparse = RankScaling.fit(table).apply(table, "X")
+    dense = RankScaling.fit(table.toarray()).apply(table.toarray(), "X")
+    assert sparse.nnz <= table.nnz
+    np.testing.assert_allclose(
+        cdist(sparse.toarray(), sparse.toarray(), "cityblock"), cdist(dense, dense, "cityblock"), atol=1e-12
+    )
+    made = [KernelBank("auto").fit_transform(X)[:, :, 4] for X in (table, table.toarray())]
+    np.testing.assert_allclose(*made, atol=1e-10)
+
+
+# --- categories and gaps ------------------------------------------------------------------------------------
+
+
+def test_encoded_columns():
+    frame = pd.DataFrame({"age": [40.0, np.nan, 60.0, 50.0], "sex": ["f", "m", None, "f"]})
+    table = Encoding.fit(Rows(frame), True).rows(Rows(frame)).values
+    age = (np.array([40.0, 50.0, 60.0, 50.0]) - 50.0) / np.std([40.0, 50.0, 60.0, 50.0])
+    np.testing.assert_allclose(table[:, 0], age, atol=1e-12)
+    indicators = np.array([[0, 1, 1, 0, 0], [1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 1, 1, 0, 0]], float)
+    np.testing.assert_allclose(table[:, 1:], indicators - indicators.mean(axis=0), atol=1e-12)
+    new = pd.DataFrame({"age": [np.nan], "sex": ["x"]})
+    row = Encoding.fit(Rows(frame), True).rows(Rows(new)).values[0]
+    np.testing.assert_allclose(row, [0.0, *([1.0, 0.0, 0.0, 0.0, 0.0] - indicators.mean(axis=0))], atol=1e-12)
+
+
+@pytest.mark.parametrize("bank", ["auto", "rich"])
+def test_a_table_with_categories_and_gaps_needs_no_word(bank, tmp_path):
+    frame, y = clinic()
+    before = frame.copy(deep=True)
+    model = MKLClassifier(bank, C=10.0).fit(frame[:60], y[:60])
+    assert model.score(frame[:60], y[:60]) > 0.9
+    pd.testing.assert_frame_equal(frame, before)
+    new = frame[60:].copy()
+    new["ward"] = "never seen"
+    assert np.isfinite(model.decision_function(new)).all()
+    save_model(model, tmp_path / "model.mkl")
+    loaded = load_model(tmp_path / "model.mkl")
+    np.testing.assert_array_equal(loaded.decision_function(new), model.decision_function(new))
+    np.testing.assert_array_equal(
+        model.decision_function(frame[60:][frame.columns[::-1]]), model.decision_function(frame[60:])
+    )
+
+
+def test_gaps_of_an_array_are_filled_and_marked():
+    X = RNG.normal(size=(80, 3))
+    X[RNG.random(X.shape) < 0.2] = np.nan
+    y = np.isnan(X[:, 0])
+    assert MKLClassifier(C=10.0).fit(X, y).score(X, y) == 1.0
+    named = pd.DataFrame(X, columns=list("abc"))
+    np.testing.assert_array_equal(
+        MKLClassifier().fit(X, y).decision_function(X), MKLClassifier().fit(named, y).decision_function(named)
+    )
+
+
+def test_a_table_without_gaps_stays_one_without():
+    model = MKLClassifier().fit(TABLE, TABLE[:, 0] > 1.0)
+    gap = TABLE.copy()
+    gap[3, 1] = np.nan
+    with refuses("NaN", "row 3"):
+        model.predict(gap)
+    with refuses("infinity", "row 3"):
+        MKLClassifier().fit(
+            np.where(np.isnan(gap), np.inf, np.where(gap == gap[0, 0], np.nan, gap)), TABLE[:, 0] > 1
+        )
+
+
+def test_what_cannot_be_encoded_is_named():
+    frame, y = clinic()
+    frame["lists"] = [[1]] * len(frame)
+    with refuses("lists", "list", "row 0"):
+        MKLClassifier().fit(frame, y)
+    with refuses("encode", "standardize", "Mixed"):
+        View("raw", Linear(), standardize=False, encode=True)
+    with refuses("encode", "True or False", error=TypeError):
+        View("raw", Linear(), encode="yes")
+    with refuses("standardize", "'rank'", error=TypeError):
+        View("raw", Linear(), standardize="ranks")
+    with refuses("standardize='rank'", "numeric columns"):
+        View("raw", Mixed(), standardize="rank")
+
+
+def test_encoded_views_on_factors():
+    frame, y = clinic(200)
+    dense = MKLClassifier("auto", C=10.0).fit(frame, y)
+    low = MKLClassifier(KernelBank("auto", gram="low_rank", rank=200), C=10.0).fit(frame, y)
+    assert np.mean(dense.predict(frame) == low.predict(frame)) > 0.97
+
+
+# --- the additive kernel ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.1, 3.0, 500.0])
+def test_the_additive_kernel_is_a_mean_over_columns(gamma):
+    X, Z = RNG.normal(size=(300, 5)), RNG.normal(size=(7, 5))
+    kernel = AdditiveLaplacian(gamma=gamma)
+    for left, right in [(X, X), (Z, X)]:
+        expected = np.mean([Laplacian(gamma=gamma)(left[:, [k]], right[:, [k]]) for k in range(5)], axis=0)
+        np.testing.assert_allclose(kernel(left, right), expected, rtol=0, atol=1e-13)
+    K = kernel(X)
+    np.testing.assert_array_equal(K, K.T)
+    assert np.linalg.eigvalsh(K).min() > -1e-10
+    np.testing.assert_array_equal(kernel.diag(X), 1.0)
+    np.testing.assert_allclose(kernel(scipy.sparse.csr_matrix(X)), K, atol=1e-13)
+
+
+# --- the unit of the targets --------------------------------------------------------------------------------
+
+
+def test_the_default_regressor_does_not_depend_on_the_unit_of_y():
+    X = RNG.normal(size=(80, 3))
+    y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=80)
+    model = MKLRegressor([Gaussian()], tol=1e-9).fit(X, y)
+    assert pytest.approx(y.std()) == model.C_ and model.epsilon_ == pytest.approx(0.1 * y.std())
+    for unit, origin in [(1e6, 3e6), (1e-6, 0.0)]:
+        other = MKLRegressor([Gaussian()], tol=1e-9).fit(X, unit * y + origin)
+        np.testing.assert_allclose((other.predict(X) - origin) / unit, model.predict(X), atol=1e-6)
+    same = MKLRegressor([Gaussian()], tol=1e-9, C=model.C_, epsilon=model.epsilon_).fit(X, y)
+    np.testing.assert_array_equal(same.predict(X), model.predict(X))
+    constant = MKLRegressor([Gaussian()]).fit(X, np.full(80, 5.0))
+    np.testing.assert_allclose(constant.predict(X), 5.0)
+    with refuses("C", "auto"):
+        MKLRegressor(C="scale").fit(X, y)

@@ -28,6 +28,7 @@ from .row_input import by_chunks, score_by_chunks
 
 _FOLDS = 5
 _LEAST_SLOPE = 1e-8
+_BOUNDARY = 1e-10  # of the threshold: scores nearer to it differ from it by rounding
 STRATEGIES = ("ovr", "ovo", "shared", "joint")
 
 
@@ -312,4 +313,6 @@ class MachineNovelty(OutlierMixin):
 
     def predict(self, X: Any) -> Array:
         """1 for inliers, −1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        # samples on the boundary, which support vectors are, stay inside whatever the rounding
+        slack = _BOUNDARY * max(1.0, abs(float(self.offset_)))
+        return np.where(self.decision_function(X) >= -slack, 1, -1)

@@ -163,6 +163,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _answers_chunks = False
     _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
     _keeps_views = False
+    _reads_columns = False  # whether it reads the columns of X as numbers itself, beside the kernels
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
@@ -247,12 +248,18 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        kernels = [] if self._precomputed else [view.kernel for view in self._views_or_none()]
+        views = [] if self._precomputed else self._views_or_none()
+        kernels = [view.kernel for view in views]
         tags.input_tags.sparse = all(kernel._reads_tables for kernel in kernels)
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.three_d_array = self._precomputed
-        tags.input_tags.allow_nan = bool(kernels) and all(kernel._accepts_missing for kernel in kernels)
-        tags.input_tags.categorical = bool(kernels) and all(kernel._reads_categories for kernel in kernels)
+        encode = not self._reads_columns  # else what is encoded for kernels is no number for the rest
+        tags.input_tags.allow_nan = bool(views) and all(
+            view.kernel._accepts_missing or (encode and view.encode) for view in views
+        )
+        tags.input_tags.categorical = bool(views) and all(
+            view.kernel._reads_categories or (encode and view.encode) for view in views
+        )
         tags.input_tags.string = bool(kernels) and all(kernel._reads_strings for kernel in kernels)
         return tags
 

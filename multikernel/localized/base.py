@@ -279,6 +279,7 @@ class BaseLocalized(KernelEstimator):
     )
     _adds_kernels = True
     _storage_options = ("psd",)
+    _reads_columns = True
     certificate = "machine"
     intercept_: Array
     gating: str

@@ -105,9 +105,9 @@ class _Tuned(KernelEstimator):
         """
         self._check_search()
         self._check_storage()
-        self._set_units(y, sample_weight)
         seed = seed_of(self)
         banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks()]
+        self._set_units(banks)
         search = self._search(banks, groups)
         chosen = self._choose(search)
         machine = banks[chosen.bank].machine
@@ -145,8 +145,8 @@ class _Tuned(KernelEstimator):
         check_one_score(self.scoring)
         self._check_numerics()
 
-    def _set_units(self, y: Any, sample_weight: Any) -> None:
-        """Parameters that are in units of the targets, in numbers."""
+    def _set_units(self, banks: list[Data]) -> None:
+        """Parameters that are in units of the targets, in numbers, the same in all folds."""
 
     def _banks(self) -> list[Any]:
         """The kernels as they are, or with each of the normalizations."""
@@ -670,21 +670,19 @@ class MKLRegressorCV(_TunedRegressor):
     random_state: Any = None
 
     def _machine(self, kernels: Any, **more: Any) -> MKLRegressor:
-        names = ("costs", "tol", "max_iter")
-        given = {name: getattr(self, name) for name in names}
-        return MKLRegressor(kernels, epsilon=getattr(self, "_epsilon", self.epsilon), **given, **more)
+        names = ("epsilon", "costs", "tol", "max_iter")
+        return MKLRegressor(kernels, **{name: getattr(self, name) for name in names}, **more)
 
     def _check_search(self) -> None:
         super()._check_search()
         self._machine(self.kernels)._check_penalty()
 
-    def _set_units(self, y: Any, sample_weight: Any) -> None:
-        targets = self._rows_of(y)
-        weights = None if sample_weight is None else check_sample_weights(sample_weight, len(targets))
-        with np.errstate(invalid="ignore"):
-            spread = standard_deviation(targets, weights)
-        self._epsilon = 0.1 * spread if isinstance(self.epsilon, str) else self.epsilon
+    def _set_units(self, banks: list[Data]) -> None:
+        for data in banks:
+            data.machine._in_units(data.targets, data.samples.weights)
+            data.machine.epsilon = data.machine.epsilon_
         if isinstance(self.Cs, str):
+            spread = standard_deviation(banks[0].targets, banks[0].samples.weights)
             self._grid["C"] = [spread * C for C in self._grid["C"]]
 
     def _rows_of(self, y: Any) -> Array:

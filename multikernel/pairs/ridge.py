@@ -212,6 +212,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
     _kernel_parameters = ("left", "right")
     _storage_options = ("psd",)
+    _reads_columns = True
     about = About(
         family="ridge",
         problem=(

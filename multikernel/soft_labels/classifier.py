@@ -191,6 +191,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
     )
     _storage_options = ("psd", "gram", "dtype")
+    _reads_columns = True
     _lean = False  # posteriors need distances of all rows
     _votes = False
 

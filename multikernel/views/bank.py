@@ -537,6 +537,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        views = as_views(self) if is_automatic(self.kernels) else []
+        tags.input_tags.allow_nan = tags.input_tags.categorical = bool(views)
         return tags
 
     def restrict(self, support: Any, active: Any) -> KernelBank:

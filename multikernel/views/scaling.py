@@ -41,14 +41,14 @@ def scale_rows(
     how : True, False or "rank"
         Standardized, as they are, or by rank.
     encode : bool, default=False
-        Whether categories and gaps are encoded, where there are any.
+        Whether categories and gaps are encoded, here and in new rows; not of sparse tables.
     one_column : bool, default=False
         Whether a 1-D array is one column.
     """
     rows = Rows(taken, label, one_column=one_column)
     if not how:
         return rows, None
-    if encode and _needs_encoding(taken):
+    if encode and not scipy.sparse.issparse(taken):
         encoding = Encoding.fit(rows, how)
         return encoding.rows(rows), encoding
     scaling = RankScaling.fit(rows.values) if how == "rank" else Scaling.fit(rows.values)
@@ -188,6 +188,7 @@ class RankScaling:
     points: np.ndarray
     ranks: np.ndarray
     indicators: np.ndarray | None = None  # mask of the columns that are multiplied instead
+    keeps_zeros: bool = False  # where the training table was sparse
 
     @classmethod
     def fit(cls, table: Any, indicators: np.ndarray | None = None) -> RankScaling:
@@ -216,14 +217,16 @@ class RankScaling:
             points.append(values)
             ranks.append(middle)
         starts = np.concatenate([[0], np.cumsum([len(p) for p in points])]).astype(np.intp)
-        return cls(starts, np.concatenate(points), np.concatenate(ranks), indicators)
+        return cls(starts, np.concatenate(points), np.concatenate(ranks), indicators, is_sparse)
 
     def apply(self, table: Any, label: str) -> Any:
-        """The ranks as a new table, sparse where `table` is."""
+        """The ranks as a new table, dense unless `table` is sparse and zeros stay zeros."""
         if table.shape[1] != len(self.starts) - 1:
             raise ValueError(
                 f"{label} has {table.shape[1]} columns, but its training rows have {len(self.starts) - 1}."
             )
+        if scipy.sparse.issparse(table) and not self.keeps_zeros:
+            table = table.toarray()
         if scipy.sparse.issparse(table):
             columns = table.tocsc(copy=True)
             for j in range(table.shape[1]):
@@ -325,9 +328,18 @@ class Encoding:
     columns: tuple[EncodedColumn, ...]
     scaling: Scaling | RankScaling
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the training rows have numbers alone, without gaps."""
+        return all(column.fill is not None and not column.has_gaps for column in self.columns)
+
     @classmethod
     def fit(cls, rows: Rows, how: bool | str) -> Encoding:
         """Measure the columns of training rows; `how` is True or "rank", as for `scale_rows`."""
+        kind = RankScaling if how == "rank" else Scaling
+        if not _needs_encoding(rows.raw):
+            means = rows.values.mean(axis=0).tolist()
+            return cls(tuple(EncodedColumn(mean) for mean in means), kind.fit(rows.values))
         given = zip(columns_of(rows), _labels(rows), strict=True)
         columns = tuple(_learn_column(column, label) for column, label in given)
         if sum(column.width for column in columns) == 0:
@@ -335,12 +347,12 @@ class Encoding:
         indicators = np.concatenate(
             [np.arange(column.width) >= (0 if column.fill is None else 1) for column in columns]
         )
-        table = _encoded(rows, columns)
-        kind = RankScaling if how == "rank" else Scaling
-        return cls(columns, kind.fit(table, indicators))
+        return cls(columns, kind.fit(_encoded(rows, columns), indicators))
 
     def rows(self, rows: Rows) -> Rows:
         """The encoded and scaled columns of rows, with their label."""
+        if self.is_plain and not _needs_encoding(rows.raw):
+            return self.scaling.rows(rows)
         return Rows(self.scaling.apply(_encoded(rows, self.columns), rows.label), rows.label)
 
 
@@ -354,8 +366,10 @@ def _needs_encoding(taken: Any) -> bool:
     if is_frame(taken):
         plain = all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in taken.dtypes)
         return not plain or bool(np.isnan(taken.to_numpy(np.float64)).any())
+    if hasattr(taken, "iloc"):  # one column of a frame
+        taken = taken.to_numpy()
     values = taken if isinstance(taken, np.ndarray) else np.asarray(taken)
-    return values.dtype.kind == "f" and values.ndim == 2 and bool(np.isnan(values).any())
+    return values.dtype.kind == "O" or (values.dtype.kind == "f" and bool(np.isnan(values).any()))
 
 
 def _labels(rows: Rows) -> list[str]:

@@ -33,9 +33,10 @@ def compare(
     ] = "mkl",
     views: options.Views = None,
     kernels: options.Kernels = None,
-    baselines: Annotated[
-        bool, typer.Option(help="Also the best single view, the plain sum and a tuned RBF machine.")
-    ] = True,
+    baselines: options.Baselines = "usual",
+    no_baselines: Annotated[
+        bool, typer.Option("--no-baselines", help="The methods alone, without baselines.")
+    ] = False,
     task: options.Task = "auto",
     ignore: options.Ignore = None,
     one_hot: options.OneHot = None,
@@ -65,6 +66,10 @@ def compare(
     """
     with misuse():
         names = _names(methods)
+        rivals = options.read_baselines(baselines)
+        if no_baselines and baselines != "usual":
+            raise ValueError("one of --baselines and --no-baselines can be given; got both.")
+        rivals = [] if no_baselines else rivals
         if kernels not in (None, *KERNEL_CHOICES):
             parse_kernels(kernels)
         source = tables.Source(
@@ -96,8 +101,8 @@ def compare(
         _require_targets(plans)
         say(*(f"Note: {note}" for note in first.notes))
         models = {name: plan.model for name, plan in plans.items()}
-        settings: dict[str, Any] = {"baselines": baselines, "random_state": seed, "n_jobs": jobs}
-        settings |= {"errors": "omit", "reference": None if baselines else "best"}
+        settings: dict[str, Any] = {"baselines": rivals, "random_state": seed, "n_jobs": jobs}
+        settings |= {"errors": "omit", "reference": None if rivals else "best"}
         with on_cluster(scheduler), options.count_fits("5×2 cv", place / STORE) as progress:
             found = compare_models(
                 models, first.X, first.y, **settings, store=place / STORE, progress=progress

@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
+from multikernel.inspection.baselines import BASELINES, GROUPS, choose_baselines
 from multikernel.registry import Method, get_method, list_methods
 
 TableFile = Annotated[
@@ -79,6 +80,15 @@ KeepNa = Annotated[
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ModelPath = Annotated[Path, typer.Argument(help="Folder that `multikernel fit` has written.")]
+Baselines = Annotated[
+    str,
+    typer.Option(
+        "--baselines",
+        metavar="NAMES",
+        help=f"Models to compare with, with commas between them: usual ({', '.join(GROUPS['usual'])}), all, "
+        f"or of {', '.join(BASELINES)}.",
+    ),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -87,6 +97,15 @@ Scheduler = Annotated[
         help="A dask scheduler, e.g. tcp://10.0.0.7:8786: all its workers do the work, in place of --jobs.",
     ),
 ]
+
+
+def read_baselines(text: str) -> list[str]:
+    """The baselines of an option; of unknown ones, which there are."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError("--baselines must name one baseline at least, or usual, or all.")
+    choose_baselines(names)
+    return names
 
 
 def find_method(name: str) -> Method:

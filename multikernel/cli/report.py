@@ -44,6 +44,7 @@ def report(
     parts: Annotated[
         str | None, typer.Option(help=f"Parts with commas between them, of {', '.join(ALL_PARTS)}.")
     ] = None,
+    baselines: options.Baselines = "usual",
     quick: Annotated[
         bool, typer.Option("--quick", help=f"Without the parts that need most fits: {', '.join(_SLOW)}.")
     ] = False,
@@ -61,6 +62,10 @@ def report(
     place = file or folder / REPORT
     with misuse():
         chosen = _parts(parts, quick, data is not None or bool(several))
+        rivals = options.read_baselines(baselines)
+        computed = "baselines" in chosen and (data is not None or bool(several))
+        if baselines != "usual" and not computed:
+            raise ValueError("--baselines goes with --data and the part baselines: give these, or drop it.")
         find_renderer(place)
         source = _source(data, several, id_column, target_file)
     with plain_errors(), stopped("No report was written."):
@@ -72,6 +77,7 @@ def report(
         if source is not None:
             X, y, notes = _read(source, record, chosen)
             settings: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
+            settings["baselines"] = rivals
             store = folder / EVALUATION
             with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **settings, store=store, progress=progress)

@@ -6,9 +6,9 @@
 - `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`, `win_tie_loss`: the tests by themselves.
 
 Files: ``evaluation`` has `evaluate`, with ``held_out`` predictions and what is ``learned``; ``comparing`` has
-`compare`, and ``comparison`` what it returns. ``subject`` and ``baselines`` say what is fitted, ``runs`` does
-the fits (resumable, ``fingerprint`` recognises what is stored), ``paired_tests`` and ``answers`` say what was
-shown.
+`compare`, and ``comparison`` what it returns. ``subject`` and ``baselines`` say what is fitted, among the
+rivals late ``fusion`` of views and models of ``columns``; ``runs`` does the fits (resumable, ``fingerprint``
+recognises what is stored), ``paired_tests`` and ``answers`` say what was shown.
 """
 
 from .comparing import compare

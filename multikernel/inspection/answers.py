@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .baselines import PLAIN_SUM, SINGLE
+from .baselines import ELASTIC_NET, FOREST, KEPT, PLAIN_SUM, RBF, SCALED_SUM, SINGLE, listed
 from .paired_tests import LOSS, TIE, WIN
 from .runs import N_FITS
 
@@ -17,6 +17,7 @@ LEVEL = 0.05
 METRICS = {"classes": "accuracy", "values": "R²"}
 ENOUGH_FOLDS = "a verdict other than a tie needs eight of the ten folds on one side as well"
 _WORDS = {WIN: "better", LOSS: "worse", TIE: "tie"}
+_WITH_ARTICLE = (SINGLE, PLAIN_SUM, SCALED_SUM, RBF, KEPT, FOREST, ELASTIC_NET)
 _TEXTS = {"better": "better than", "tie": "no difference was shown from", "worse": "worse than"}
 
 
@@ -96,7 +97,7 @@ def on_rivals(tests: Sequence[Part]) -> str:
     texts = []
     for verdict, text in _TEXTS.items():
         found = [f"{t['rival']} ({t['score']:.3f}, {_p_text(t)})" for t in tests if t["verdict"] == verdict]
-        texts += [f"{text} {_listed(found)}"] if found else []
+        texts += [f"{text} {listed(found)}"] if found else []
     return "; ".join(texts)
 
 
@@ -107,8 +108,9 @@ def answer(
 
     `majority` is the rate of the largest class, and the number of samples.
     """
-    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
-    head = did_it_help(tests) or "Against one tuned kernel"
+    first = rows[0]
+    tests = [{**row, "kind": row["name"], "rival": with_article(row["name"])} for row in rows[1:]]
+    head = did_it_help(tests) or "Against other models"
     text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
     small = on_majority(first["score"], metric, *majority)
     return f"{text} {small}" if small else text
@@ -116,7 +118,19 @@ def answer(
 
 def on_missing(names: Sequence[str]) -> str:
     """That an answer judges without rivals that failed."""
-    return f" Judged without the {_listed(list(names))}, which could not be fitted." if names else ""
+    told = listed([with_article(name) for name in names]) if names else ""
+    return f" Judged without {told}, which could not be fitted." if names else ""
+
+
+def with_article(name: str) -> str:
+    """A baseline in a sentence: the plain sum, the plain sum under SVC with C=1, gradient boosting.
+
+    Examples
+    --------
+    >>> with_article("plain sum under SVC with C=1"), with_article("stacking")
+    ('the plain sum under SVC with C=1', 'stacking')
+    """
+    return f"the {name}" if name.partition(" under ")[0] in _WITH_ARTICLE else name
 
 
 def on_majority(score: float, metric: str, majority: float | None, n: int) -> str | None:
@@ -147,8 +161,3 @@ def _p_text(test: Part) -> str:
     if side is None:
         return text
     return f"{text}, yet {side} by {abs(test['difference']):.3f} on all {N_FITS} folds"
-
-
-def _listed(texts: list[str]) -> str:
-    """Texts in a row: a, b and c."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,29 +1,27 @@
-"""What a model is compared with: itself without a view, one view alone, the plain sum, a tuned RBF SVM."""
+"""What a model is compared with: itself without a view, simple rules on its kernels, late fusion, models of
+columns, and estimators of the user's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.model_selection import GridSearchCV
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 
 from .._typing import Array
+from .._validation import as_list, check_choice
 from ..discriminant.classifier import KernelDiscriminantClassifier
 from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
 from ..mkl.classifier import MKLClassifier
 from ..mkl.regressors import MKLRegressor, MKLRidge
 from ..mkl.regularized.classifier import RegularizedMKLClassifier
 from ..rows import count_rows
-from ..rules import BestSingle, MeanRule
+from ..rules import BestSingle, MeanRule, SumRule
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
@@ -32,14 +30,29 @@ from ..views.precomputed import storage_of
 from ..views.stacks import NamedStack, names_of
 from ..views.tables import is_tables
 from ..views.view import kept_views
+from .columns import (
+    BOOSTING,
+    COLUMN_RIVALS,
+    ELASTIC_NET,
+    FOREST,
+    RBF,
+    AllColumns,
+    NoColumns,
+    column_rival,
+    describe_table,
+    why_not,
+)
+from .fusion import LateFusionClassifier, LateFusionRegressor
 from .subject import Subject, costs_without, without_view
 
-SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
+SINGLE, PLAIN_SUM, SCALED_SUM = "best single view", "plain sum", "scaled sum"
+LATE_FUSION, STACKING = "late fusion", "stacking"
 KEPT = "kept views alone"
+KERNEL_RIVALS = (SINGLE, PLAIN_SUM, SCALED_SUM, LATE_FUSION, STACKING)
+BASELINES = (*KERNEL_RIVALS, RBF, ELASTIC_NET, FOREST, BOOSTING)
+GROUPS = {"usual": (SINGLE, PLAIN_SUM, RBF), "all": BASELINES}
 _MOST_VIEWS = 30  # that are left out one at a time
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
-_PRICES = (0.1, 1.0, 10.0, 100.0)
-_WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
 _OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one precomputed kernel does not need
 _PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
 
@@ -67,6 +80,114 @@ class Report:
     def omit_all(self, parts: Iterable[str], why: str) -> None:
         for part in parts:
             self.omit(part, why)
+
+
+# ------------------------------------------------------------------ which are wanted
+@dataclass(frozen=True)
+class Choice:
+    """The baselines that are wanted: by name, and estimators of the user's own."""
+
+    names: tuple[str, ...] = ()  # in the order of BASELINES
+    asked: frozenset[str] = frozenset()  # those named one by one: it is an error where they do not apply
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.own)
+
+    def left_out(self, names: Iterable[str], why: str, report: Report) -> None:
+        """Say why baselines are left out; an error for those that were asked for by name."""
+        names = [name for name in names if name in self.names]
+        for name in names:
+            if name in self.asked:
+                raise ValueError(f"baselines names {name!r}, which does not apply: {why} Leave it out.")
+        if names:
+            report.omit("baselines", f"{listed(names)}: {why}")
+
+
+def choose_baselines(baselines: Any, also: tuple[str, ...] = ()) -> Choice:
+    """What a ``baselines=`` argument asks for; `also` are further names that the caller knows.
+
+    Examples
+    --------
+    >>> choose_baselines(True).names
+    ('best single view', 'plain sum', 'tuned RBF SVM')
+    >>> choose_baselines(["stacking", "plain sum"]).names
+    ('plain sum', 'stacking')
+    """
+    known = (*also, *BASELINES)
+    if isinstance(baselines, bool | np.bool_):
+        return Choice((*also, *GROUPS["usual"])) if baselines else Choice()
+    if isinstance(baselines, Mapping):
+        entries: list[Any] = list(baselines.items())
+    elif isinstance(baselines, str):
+        entries = [baselines]
+    else:
+        entries = as_list("baselines", baselines, "names and (name, estimator) pairs, a dict or a bool")
+    wanted: list[str] = []
+    own: dict[str, Any] = {}
+    for entry in entries:
+        if isinstance(entry, tuple | list) and len(entry) == 2 and not isinstance(entry[1], str):
+            name, estimator = entry
+            _check_own(name, estimator, known, own)
+            own[name] = estimator
+        else:
+            wanted.append(check_choice("baselines", entry, (*known, *GROUPS)))
+    asked = frozenset(wanted) - GROUPS.keys()
+    all_names = asked.union(*(GROUPS[name] for name in wanted if name in GROUPS))
+    if any(name in GROUPS for name in wanted):
+        all_names |= set(also)
+    return Choice(tuple(name for name in known if name in all_names), asked, own)
+
+
+def _check_own(name: Any, estimator: Any, known: Sequence[str], own: Mapping[str, Any]) -> None:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"an estimator among the baselines must have a name, a non-empty str; got {name!r}.")
+    if name in known or name in GROUPS or name in own:
+        raise ValueError(f"baselines must have distinct names; {name!r} is taken. Choose a different name.")
+    needed = ("fit", "predict", "get_params", "__sklearn_tags__")
+    if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in needed):
+        raise TypeError(
+            f"baseline {name!r} must be an estimator of scikit-learn's kind, with fit, predict and "
+            f"get_params; got {estimator!r}." + (" Call the class." if isinstance(estimator, type) else "")
+        )
+
+
+def own_contenders(choice: Choice, task: str, X: Any, precomputed: bool) -> dict[str, Contender]:
+    """The estimators of the user's own: they read what the models read.
+
+    Of several tables, estimators that are not of this library read all columns beside each other.
+    """
+    is_kind, kind = (is_classifier, "classifier") if task == "classes" else (is_regressor, "regressor")
+    found = {}
+    for name, estimator in choice.own.items():
+        if not is_kind(estimator):
+            raise ValueError(
+                f"baseline {name!r} must be a {kind}, as the model is; got {type(estimator).__name__}."
+            )
+        if precomputed and not get_tags(estimator).input_tags.pairwise:
+            raise ValueError(
+                f"baseline {name!r} must read kernels, since X holds precomputed ones and no columns; got "
+                f"{type(estimator).__name__}. Use an estimator with kernels='precomputed', or fit the model "
+                "to the columns."
+            )
+        what = f"{type(estimator).__name__} as it was given, fitted anew in each fold"
+        if is_tables(X) and not _reads_views(estimator):
+            estimator = make_pipeline(AllColumns(), estimator)
+            what += ", to the columns of all tables (gaps filled, categories one-hot)"
+        found[name] = Contender(estimator, f"{what}.")
+    return found
+
+
+def _reads_views(estimator: Any) -> bool:
+    """Whether an estimator, or a part of it, is of this library, and so reads several tables."""
+    package = __name__.partition(".")[0]
+    parts = (estimator, *estimator.get_params(deep=True).values())
+    return any(type(part).__module__.partition(".")[0] == package for part in parts)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row: a, b and c."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # ------------------------------------------------------------------ without a view
@@ -150,33 +271,46 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
 
 
 # ------------------------------------------------------------------ rivals
-def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
-    """The kept views alone, the best single view, the plain sum and the tuned RBF machine, as far as they
-    can be fitted.
-    """
-    if subject.task == "values" and np.ndim(data[1]) > 1:
-        report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
-        return {}
-    if why := _why_no_grams(subject, count_rows(data[0])):
-        report.omit("baselines", why)
-        return {}
-    note_units(subject.final, data[1], report)
+def rivals(
+    subject: Subject, data: tuple[Any, Any], report: Report, choice: Choice | None = None
+) -> dict[str, Contender]:
+    """The baselines of a fitted model, as far as they can be fitted, in the order of `BASELINES`."""
+    choice = choose_baselines(True, (KEPT,)) if choice is None else choice
+    X, y = data
+    if subject.task == "values" and np.ndim(y) > 1:
+        choice.left_out(choice.names, "they predict one value a sample, and y has several columns.", report)
+        return own_contenders(choice, subject.task, X, subject.is_precomputed)
+    wanted = choice.names
+    if why := _why_no_grams(subject, count_rows(X)):
+        heavy = [name for name in wanted if name in (KEPT, *KERNEL_RIVALS, RBF)]
+        choice.left_out(heavy, why, report)
+        wanted = tuple(name for name in wanted if name not in heavy)
+    note_units(subject.final, y, report)
+    found = kept_rival(subject, choice, report) if KEPT in wanted else {}
+    simple = [name for name in wanted if name in KERNEL_RIVALS]
+    if simple and (why := why_no_simple_rules(subject)):
+        choice.left_out(simple, why, report)
+    elif simple:
+        found |= simple_rules(subject, simple)
+    inputs = X if subject.is_precomputed else subject.inputs(X)
     return {
-        **kept_rival(subject, report),
-        **simple_rules(subject, report),
-        **rbf_rival(subject, data, report),
+        **found,
+        **column_rivals([subject], (inputs, y), wanted, choice, report),
+        **own_contenders(choice, subject.task, X, subject.is_precomputed and not subject.steps),
     }
 
 
-def kept_rival(subject: Subject, report: Report) -> dict[str, Contender]:
+def kept_rival(subject: Subject, choice: Choice, report: Report) -> dict[str, Contender]:
     """The model on the views that it keeps (``View(keep=...)``), where there are others beside them."""
     final, kept = subject.final, getattr(subject.final, "kept_views_", [])
     if not kept or len(kept) == len(subject.views):
+        if KEPT in choice.asked:
+            choice.left_out([KEPT], "the model keeps none of several views (View(keep=True)).", report)
         return {}
     views = [view for view in as_views(final.kernels) if view.name in kept]
     if len(views) != len(kept) or _chooses_kernels(subject):
         why = "the search chooses the kernels" if _chooses_kernels(subject) else "its views are by table"
-        report.omit("baselines", f"{KEPT}: {why}.")
+        choice.left_out([KEPT], f"{why}.", report)
         return {}
     parameters: dict[str, Any] = {"kernels": replace(final._storage, kernels=views)}
     if getattr(final, "costs", None) is not None:
@@ -186,23 +320,44 @@ def kept_rival(subject: Subject, report: Report) -> dict[str, Contender]:
     return {KEPT: Contender(subject.fresh(**parameters), what)}
 
 
-def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[str, Contender]:
-    """One view alone, chosen by the scoring, and the sum of all, under the machine of the model."""
-    why = _why_no_simple_rules(subject)
-    if why:
-        report.omit("baselines", f"{SINGLE} and {PLAIN_SUM}: {why}")
-        return {}
+def simple_rules(subject: Subject, wanted: Iterable[str], scoring: Any = None) -> dict[str, Contender]:
+    """Rivals on the kernels of the model, under its machine: one view, sums of all, late fusion.
+
+    They read the kernels as the model does, without a scale of their own. (The scaled sum has one, and so has
+    a model that brings its combined kernel to a mean diagonal of 1.)
+    """
     machine, words = same_machine(subject)
     machine, words = _searched(subject, machine, words)
-    return {
-        SINGLE: Contender(
-            subject.around(_combined(subject, BestSingle(machine, scoring=scoring), machine)),
+    scaled = bool(getattr(subject.final, "normalize", False)) and hasattr(subject.final, "learner")
+    fusion = LateFusionClassifier if subject.task == "classes" else LateFusionRegressor
+    said = "probabilities, calibrated on inner folds," if subject.task == "classes" else "predictions"
+    final = "Logistic" if subject.task == "classes" else "Ridge"
+    made = {
+        SINGLE: (
+            _combined(subject, BestSingle(machine, scoring=scoring, normalize=scaled), machine, scaled),
             f"The view that does best by cross-validation within the training part, alone, under {words}.",
         ),
-        PLAIN_SUM: Contender(
-            subject.around(_combined(subject, MeanRule(), machine)),
-            f"The mean of all views, each at a mean diagonal of 1, under {words}.",
+        PLAIN_SUM: (
+            _combined(subject, SumRule(), machine, scaled),
+            f"The sum of all kernels, as they are, under {words}.",
         ),
+        SCALED_SUM: (
+            _combined(subject, MeanRule(), machine, True),
+            f"The mean of all kernels, each at a mean diagonal of 1, under {words}.",
+        ),
+        LATE_FUSION: (
+            fusion(_plain_bank(subject), machine, "mean", normalize=scaled),
+            f"The mean of the {said} of models of one view each, under {words}.",
+        ),
+        STACKING: (
+            fusion(_plain_bank(subject), machine, "stacking", normalize=scaled),
+            f"{final} regression on out-of-fold scores of models of one view each, under {words}.",
+        ),
+    }
+    return {
+        name: Contender(subject.around(estimator), what)
+        for name, (estimator, what) in made.items()
+        if name in wanted
     }
 
 
@@ -228,7 +383,7 @@ def note_units(final: Any, y: Any, report: Report) -> None:
         )
 
 
-def _why_no_simple_rules(subject: Subject) -> str | None:
+def why_no_simple_rules(subject: Subject) -> str | None:
     final = subject.final
     if isinstance(final, Pipeline) or hasattr(final, "estimator"):
         return f"{type(final).__name__} is compared as a whole, whatever is in it."
@@ -262,16 +417,20 @@ def _matters(name: str, prefix: str) -> bool:
     return own is None or own == "kernels" or own.split("__")[0] == "machine"
 
 
-def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
+def _combined(subject: Subject, learner: Any, machine: Any, scaled: bool) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
+    return estimator(_plain_bank(subject), learner, machine, normalize=scaled)
+
+
+def _plain_bank(subject: Subject) -> KernelBank:
+    """The kernels of the model as whole Gram matrices, without lower bounds of weights."""
     stored = subject.final._storage
     kernels = stored.kernels if isinstance(stored.kernels, str) else as_views(stored)
     on_factors = getattr(subject.final, "gram_", None) == "low_rank"
     if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
         plain = [replace(view, keep=False) for view in as_views(kernels)]
         kernels = [replace(view, approximation=None, rank=None) for view in plain] if on_factors else plain
-    bank = KernelBank(kernels, psd=stored.psd, standardize=stored.standardize, normalize=stored.normalize)
-    return estimator(bank, learner, machine)
+    return KernelBank(kernels, psd=stored.psd, standardize=stored.standardize, normalize=stored.normalize)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:
@@ -325,54 +484,42 @@ def machine_label(subject: Subject) -> str:
     return type(machine).__name__ + "".join(f" with {name}={known[name]:g}" for name in prices[:1])
 
 
-# ------------------------------------------------------------------ one tuned kernel on all columns
-def rbf_rival(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
-    """The tuned RBF machine, behind the same steps of a pipeline."""
-    inputs = data[0] if subject.is_precomputed else subject.inputs(data[0])
-    why = why_no_rbf(inputs, subject)
-    if why:
-        report.omit("baselines", f"{RBF}: {why}")
-        return {}
-    what = (
-        "A support vector machine with one Gaussian kernel on all columns, standardised"
-        + (", and so are the values" if subject.task == "values" else "")
-        + "; C and gamma by cross-validation within the training part"
-        + ("; behind the same steps of the pipeline." if subject.steps else ".")
-    )
-    return {RBF: Contender(subject.around(rbf_machine(subject.task, (inputs, data[1]))), what)}
+# ------------------------------------------------------------------ models of columns
+def column_rivals(
+    subjects: Sequence[Subject],
+    data: tuple[Any, Any],
+    wanted: Iterable[str],
+    choice: Choice,
+    report: Report,
+) -> dict[str, Contender]:
+    """Rivals on all columns that the views of the models read; of one model, behind the steps before it.
 
-
-def why_no_rbf(X: Any, subject: Subject) -> str | None:
-    """Why there is no RBF machine on all columns, if so."""
-    if subject.is_precomputed:
-        return "there are kernels only, and no columns."
-    if is_tables(X):
-        return "there are several tables, and the machine reads one."
-    if scipy.sparse.issparse(X):
-        values = X.data
-    else:
-        try:
-            values = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            return "a column holds something else than numbers."
-    if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
-        return "a value is missing or not finite."
-    return None
-
-
-def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
-    """StandardScaler and an SVM whose C and gamma are searched for on what it is fitted to.
-
-    Values are standardised too: C and epsilon are in their units.
+    Models whose views are not known read all columns.
     """
-    X, y = data
-    machine = SVC(kernel="rbf", random_state=0) if task == "classes" else SVR(kernel="rbf")
-    width = np.shape(X)[1]
-    grid = {"C": list(_PRICES), "gamma": [factor / width for factor in _WIDTHS]}
-    smallest = count_rows(X) // 2
-    if task == "classes":
-        smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min()) // 2
-    search: Any = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))
-    if task == "values":
-        search = TransformedTargetRegressor(search, transformer=StandardScaler())
-    return make_pipeline(StandardScaler(with_mean=not scipy.sparse.issparse(X)), search)
+    names = [name for name in BASELINES if name in wanted and name in COLUMN_RIVALS]
+    first, found = subjects[0], {}
+    if not names:
+        return {}
+    if any(subject.is_precomputed or _is_pairwise(subject.model) for subject in subjects):
+        choice.left_out(names, "the kernels are precomputed: there are kernels only, and no columns.", report)
+        return {}
+    finals = [subject.final for subject in subjects]
+    views = [final.kernels for final in finals if hasattr(final, "kernels")]
+    try:
+        table, skipped = describe_table(first.task, *data, views if len(views) == len(finals) else [])
+    except NoColumns as error:
+        choice.left_out(names, str(error), report)
+        return {}
+    ending = " Without what these views read, which is no column: " + ", ".join(skipped) + "."
+    ending = (" Behind the same steps of the pipeline." if first.steps else "") + (ending if skipped else "")
+    for name in names:
+        if why := why_not(name, table):
+            choice.left_out([name], why, report)
+            continue
+        estimator, what = column_rival(name, table)
+        found[name] = Contender(first.around(estimator), what + ending)
+    return found
+
+
+def _is_pairwise(model: Any) -> bool:
+    return bool(get_tags(model).input_tags.pairwise)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._validation import as_list, check_choice
+from .._validation import check_choice
 from ..core.store import Progress, progress_bar
 from ..rows import count_rows
 from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
@@ -21,22 +21,27 @@ from ..rules.targets import as_targets
 from ..views.tables import as_table
 from .answers import majority_rate
 from .baselines import (
+    BASELINES,
+    KERNEL_RIVALS,
     PLAIN_SUM,
-    RBF,
+    SCALED_SUM,
     SINGLE,
+    Choice,
     Contender,
     Report,
+    choose_baselines,
+    column_rivals,
     machine_label,
     note_units,
-    rbf_rival,
+    own_contenders,
     simple_rules,
+    why_no_simple_rules,
 )
 from .comparison import BEST, About, Baseline, Comparison
 from .paired_tests import FOLDS, check_level, check_reference
 from .runs import GIVEN, N_FITS, Contest, Outcomes, Settings, list_works, make_contest, run_groups
 from .subject import Subject
 
-BASELINES = (SINGLE, PLAIN_SUM, RBF)
 _TASKS = ("classes", "values")
 
 
@@ -46,7 +51,7 @@ def compare(
     y: Any = None,
     *,
     datasets: Mapping[str, tuple[Any, Any]] | None = None,
-    baselines: bool | Iterable[str] = False,
+    baselines: Any = False,
     reference: str | None = None,
     kernels: Any = "auto",
     machine: Any = None,
@@ -80,14 +85,27 @@ def compare(
         Labels or values.
     datasets : dict of str to (X, y), optional
         Several data sets in the place of `X` and `y`.
-    baselines : bool or iterable of str, default=False
-        Simpler models to add, all or some of them; each model is tested against those that have its own
-        kernels and machine. On one data set only.
+    baselines : bool, str, list or dict, default=False
+        Other models to compare with, on the same folds; each model is tested against those that have its own
+        kernels and machine, and against all that have none. On one data set only. True is the first, the
+        second and the tuned RBF SVM of these, "all" is all of them, and a list has some by name:
 
         - ``"best single view"``: the view that does best by cross-validation within the training part;
-        - ``"plain sum"``: the mean of all views, each at a mean diagonal of 1;
+        - ``"plain sum"``: the sum of all kernels as they are;
+        - ``"scaled sum"``: the mean of all kernels, each at a mean diagonal of 1;
+        - ``"late fusion"``: a model of each view alone, and the mean of their probabilities, which are
+          calibrated on inner folds; the mean of their predictions for regression;
+        - ``"stacking"``: logistic or ridge regression on out-of-fold scores of these models;
         - ``"tuned RBF SVM"``: one Gaussian kernel on all columns, with C and gamma chosen by cross-validation
-          within the training part.
+          within the training part;
+        - ``"elastic net"``: a linear model of all columns, its penalty chosen likewise;
+        - ``"random forest"`` and ``"gradient boosting"``: scikit-learn's, on all columns.
+
+        A list may also have pairs ``(name, estimator)``, and the words "usual" (what True is) and "all"; a
+        dict has estimators by name. These may be any classifiers or regressors, pipelines and searches
+        included, that read X; of several tables, they read all columns beside each other. What reads columns
+        does not apply to precomputed kernels: it is left out, and the result says why; named in a list, it is
+        an error.
     reference : str, optional
         The model that all others are tested against; "best" is the one with the highest mean. Without it,
         each model is tested against its baselines, or every pair where there are none.
@@ -174,6 +192,7 @@ def compare(
     """
     check_level(level)
     check_choice("errors", errors, ("raise", "omit"))
+    choice = choose_baselines(baselines)
     data = _data(X, y, datasets)
     given = _named(models, data, task)
     learners = [name for name, model in given.items() if isinstance(model, WeightLearner)]
@@ -181,7 +200,7 @@ def compare(
     settings = Settings(random_state, n_jobs, store, None if isinstance(progress, bool) else progress)
     contest = make_contest(estimators, data, scoring, random_state)
     report = Report()
-    rivals = _add_baselines(estimators, contest, _chosen(baselines), (scoring, learners), report)
+    rivals = _add_baselines(estimators, contest, choice, (scoring, learners), report)
     if len(estimators) + len(rivals) < 2:
         only = next(iter(estimators))
         raise ValueError(f"models must be two models at least, or one and baselines; got only {only!r}.")
@@ -286,68 +305,73 @@ def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
 
 
 # ------------------------------------------------------------------ baselines
-def _chosen(baselines: Any) -> list[str]:
-    if isinstance(baselines, bool | np.bool_):
-        return list(BASELINES) if baselines else []
-    chosen = (
-        [baselines] if isinstance(baselines, str) else as_list("baselines", baselines, "names, or a bool")
-    )
-    for name in chosen:
-        check_choice("baselines", name, BASELINES)
-    return chosen
-
-
 def _add_baselines(
     models: Mapping[str, Any],
     contest: Contest,
-    wanted: list[str],
+    choice: Choice,
     options: tuple[Any, list[str]],
     report: Report,
 ) -> dict[str, tuple[Contender, Baseline]]:
-    """The simple rules under the machine of each model, once for those that share it; the tuned RBF SVM."""
-    if not wanted:
+    """Rivals on kernels under the machine of each model, once for those that share it; all others once."""
+    if not choice:
         return {}
     if len(contest.datasets) > 1:
         raise ValueError("baselines are made for one data set. Compare on each data set by itself.")
     [(X, y)] = contest.datasets.values()
-    first = next((model for model in models.values() if hasattr(model, "kernels")), None)
-    subject = _bare(next(iter(models.values())) if first is None else first)
-    several, kept = subject.task == "values" and np.ndim(y) > 1, set(wanted)
-    if several:  # weight learners pass them on to their machine
-        kept -= {RBF} if options[1] == list(models) else set(wanted)
-        if left_out := [name for name in wanted if name not in kept]:
-            names = ", ".join(left_out)
-            report.omit("baselines", f"{names}: they predict one value a sample, and y has several columns.")
-    found = _rules_by_machine(models, y, kept, options, report)
-    if RBF in kept:
-        for name, contender in rbf_rival(subject, (X, y), report).items():
-            found[name] = contender, Baseline(RBF, list(models))
+    subjects = [_bare(model) for model in models.values()]
+    task = subjects[0].task
+    wanted = set(choice.names)
+    if task == "values" and np.ndim(y) > 1:  # weight learners pass them on to their machine
+        wanted &= {SINGLE, PLAIN_SUM, SCALED_SUM} if options[1] == list(models) else set()
+        rest = [name for name in choice.names if name not in wanted]
+        choice.left_out(rest, "they predict one value a sample, and y has several columns.", report)
+    found = _rules_by_machine(models, y, (choice, wanted), options, report)
+    with_views = [subject for subject in subjects if hasattr(subject.final, "kernels")] or subjects
+    precomputed = any(subject.is_precomputed for subject in with_views)
+    others = column_rivals(with_views, (X, y), wanted, choice, report)
+    others |= own_contenders(choice, task, X, precomputed)
+    for name, contender in others.items():
+        found[name] = contender, Baseline(name, list(models))
     for name in found.keys() & models.keys():
         raise ValueError(f"the models are compared with {name!r}: choose a different name for that model.")
-    return found
+    return dict(sorted(found.items(), key=lambda item: _place(item[1][1].kind)))
+
+
+def _place(kind: str) -> int:
+    return BASELINES.index(kind) if kind in BASELINES else len(BASELINES)
 
 
 def _rules_by_machine(
-    models: Mapping[str, Any], y: Any, wanted: set[str], options: tuple[Any, list[str]], report: Report
+    models: Mapping[str, Any],
+    y: Any,
+    asked: tuple[Choice, set[str]],
+    options: tuple[Any, list[str]],
+    report: Report,
 ) -> dict[str, tuple[Contender, Baseline]]:
-    scoring, learners = options
+    (choice, wanted), (scoring, learners) = asked, options
+    kinds = [kind for kind in KERNEL_RIVALS if kind in wanted]
     groups: dict[str, list[str]] = {}
     rules: dict[str, dict[str, Contender]] = {}
-    if not {SINGLE, PLAIN_SUM} & wanted:
+    if not kinds:
         return {}
+    reasons: list[str] = []
     for name, model in models.items():
         note_units(model, y, report)
-        rules[name] = simple_rules(_bare(model), report, scoring)
-        if rules[name]:
-            mark = str([_content(contender.estimator) for contender in rules[name].values()])
-            groups.setdefault(mark, []).append(name)
+        if why := why_no_simple_rules(_bare(model)):
+            reasons.append(why)
+            continue
+        rules[name] = simple_rules(_bare(model), kinds, scoring)
+        mark = str([_content(contender.estimator) for contender in rules[name].values()])
+        groups.setdefault(mark, []).append(name)
+    for why in dict.fromkeys(reasons):
+        (replace(choice, asked=frozenset()) if rules else choice).left_out(kinds, why, report)
     found = {}
     labels = _labels([models[names[0]] for names in groups.values()])
     for label, names in zip(labels, groups.values(), strict=True):
-        kinds = [kind for kind in rules[names[0]] if kind in wanted]
         called = {kind: f"{kind} under {label}" if len(groups) > 1 else kind for kind in kinds}
         # beside weight learners the simple rules are weight rules too, and tested against each other
-        others = list(called.values()) if set(names) <= set(learners) else []
+        others = [called[kind] for kind in (SINGLE, PLAIN_SUM, SCALED_SUM) if kind in called]
+        others = others if set(names) <= set(learners) else []
         for kind, name in called.items():
             found[name] = rules[names[0]][kind], Baseline(kind, [*others, *names])
     return found

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .answers import ENOUGH_FOLDS, as_test, did_it_help, on_majority, on_missing, on_rivals
+from .answers import ENOUGH_FOLDS, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
 from .paired_tests import (
     FOLDS,
     LOSS,
@@ -312,7 +312,7 @@ class Comparison:
             tests = [_turned(test) for test in self._tests_of(self.datasets[0])]
         parts = [
             {
-                "rival": f"the {rival}" if rival in self.baselines else rival,
+                "rival": with_article(rival) if rival in self.baselines else rival,
                 "kind": self._kind(rival),
                 "score": self._mean(rival),
                 "level": self.level,

@@ -18,7 +18,7 @@ from ..views.stacks import NamedStack, match_stack
 from ..views.tables import as_tables
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
-from .baselines import SINGLE, Contender, Report, leave_out, rivals
+from .baselines import KEPT, SINGLE, Choice, Contender, Report, choose_baselines, leave_out, rivals
 from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
 from .learned import (
     NoLearnedKernel,
@@ -51,6 +51,7 @@ def evaluate(
     y: Any = None,
     *,
     parts: Iterable[str] = ALL_PARTS,
+    baselines: Any = True,
     cv: int = 5,
     random_state: int = 0,
     n_jobs: int | None = 1,
@@ -76,6 +77,11 @@ def evaluate(
         Their labels or values; models of the samples alone need none.
     parts : iterable of str
         Of "stability", "without_view", "baselines", "held_out", "heat_maps", "embedding" and "gate".
+    baselines : bool, str, list or dict, default=True
+        What the part "baselines" compares the model with, as for :func:`multikernel.compare`: True is the
+        best single view, the plain sum and a tuned RBF SVM; "all" adds late fusion, stacking, gradient
+        boosting and others; a list has names and ``(name, estimator)`` pairs. "kept views alone" is the model
+        on the views with ``keep``; True and "all" include it where there are some.
     cv : int, default=5
         Folds of the held-out predictions.
     random_state : int, default=0
@@ -117,6 +123,7 @@ def evaluate(
     """
     wanted = [parts] if isinstance(parts, str) else as_list("parts", parts, "names")
     _check_options(wanted, cv, max_points)
+    choice = choose_baselines(baselines, (KEPT,))
     settings = Settings(random_state, n_jobs, store, progress)
     if not hasattr(model, "__sklearn_tags__"):
         raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
@@ -127,7 +134,7 @@ def evaluate(
     elif not subject.is_precomputed:
         X = as_tables(X)
     y = check_data(subject, X, y)
-    plan = _plan(subject, (X, y), wanted, cv, settings)
+    plan = _plan(subject, (X, y), (wanted, choice), cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
     report = plan.report
     found: Part = dict.fromkeys(ALL_PARTS)
@@ -217,13 +224,16 @@ class Plan:
     report: Report = field(default_factory=Report)
 
 
-def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, settings: Settings) -> Plan:
+def _plan(
+    subject: Subject, data: tuple[Any, Any], asked: tuple[list[str], Choice], cv: int, settings: Settings
+) -> Plan:
     plan = Plan()
+    wanted, choice = asked
     possible = [part for part in wanted if _can_be_refitted(part, subject, data[1], plan.report)]
     if "without_view" in possible:
         plan.without = leave_out(subject, data[0], plan.report)
     if "baselines" in possible:
-        plan.rivals = rivals(subject, data, plan.report)
+        plan.rivals = _rivals(subject, data, choice, plan)
     made = ("stability" in possible, plan.without, plan.rivals)
     plan.parts = [part for part, is_made in zip(CONTEST_PARTS, made, strict=True) if is_made]
     if plan.parts:
@@ -239,6 +249,15 @@ def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, s
         except ValueError as error:
             plan.report.omit("held_out", str(error))
     return plan
+
+
+def _rivals(subject: Subject, data: tuple[Any, Any], choice: Choice, plan: Plan) -> Mapping[str, Contender]:
+    for name in choice.own:
+        if name == LEARNED or name in plan.without:
+            raise ValueError(f"baselines must have names of their own; {name!r} is taken. Choose another.")
+    if not choice:
+        plan.report.omit("baselines", "no baselines were asked for (baselines=False).")
+    return rivals(subject, data, plan.report, choice) if choice else {}
 
 
 def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> bool:

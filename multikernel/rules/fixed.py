@@ -1,14 +1,14 @@
 """Fixed rules: all kernels alike, or the best of them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
 
 from .._typing import Array
-from .._validation import check_choice
+from .._validation import check_choice, check_flag
 from ..core.stack.sums import kernel_scales, variance_scales
 from .heuristic import HeldOut
 from .learner import About, Learned, WeightLearner
@@ -126,8 +126,7 @@ class BestSingle(WeightLearner):
     """K = K_b,  b = argmax_m s_m: the kernel of the best cross-validated score s_m under a machine.
 
     s_m is the accuracy for classes and R² for values, of the predictions of all folds together; or, if
-    `scoring` is given, the mean of that score over the folds. Of equals the first is taken. Each kernel is
-    scaled to a mean diagonal of 1 before the machine sees it.
+    `scoring` is given, the mean of that score over the folds. Of equals the first is taken.
 
     Parameters
     ----------
@@ -142,6 +141,9 @@ class BestSingle(WeightLearner):
         fitted machine, the kernel (n_test, n_train) between held-out and training samples of a fold, and the
         labels or values of the held-out ones. The machine must have what it asks for: "roc_auc" takes the
         ``decision_function`` of an SVC, "neg_log_loss" needs probabilities.
+    normalize : bool, default=True
+        Whether each kernel is scaled to a mean diagonal of 1 before the machine sees it. To be chosen for a
+        combined kernel that is not scaled (``normalize=False``), give both the same.
 
     Attributes
     ----------
@@ -169,12 +171,16 @@ class BestSingle(WeightLearner):
     machine: Any = None
     cv: Any = 5
     scoring: Any = None
+    _: KW_ONLY
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        check_flag("normalize", self.normalize)
         require_different_values(targets)
         held_out = HeldOut(self.machine, self.cv, targets)
         score = _by_predictions(held_out) if self.scoring is None else _by_scorer(held_out, self.scoring)
-        self.scores_ = np.array(list(map(score, Ks, kernel_scales(Ks, self.view_names_))))
+        scales = kernel_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
+        self.scores_ = np.array(list(map(score, Ks, scales)))
         best = self.scores_.max()
         weights = np.zeros(len(Ks))
         weights[np.flatnonzero(self.scores_ >= best - _ROUNDING)[0]] = 1.0

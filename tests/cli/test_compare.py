@@ -56,8 +56,8 @@ def test_a_second_run_only_adds(small_table, monkeypatch):
 
 
 def test_with_the_simple_rivals(small_table, monkeypatch):
-    monkeypatch.setattr("multikernel.inspection.baselines._PRICES", (1.0,))
-    monkeypatch.setattr("multikernel.inspection.baselines._WIDTHS", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.columns._PRICES", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.columns._WIDTHS", (1.0,))
     done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
     found = json.loads(done.stdout)
     assert {row["name"] for row in found["rows"] if row["is_rival"]} == {
@@ -68,9 +68,20 @@ def test_with_the_simple_rivals(small_table, monkeypatch):
     assert "the plain sum" in found["answer"]
 
 
+def test_baselines_by_name(small_table, monkeypatch):
+    monkeypatch.setattr("multikernel.inspection.columns._TREES", 3)
+    words = ("--methods", "SumRule", "--baselines", "late fusion, random forest", "--json")
+    found = json.loads(run(*_USUAL[:-1], *words).stdout)
+    assert {row["name"] for row in found["rows"] if row["is_rival"]} == {"late fusion", "random forest"}
+    assert "random forest" in (small_table / "compare/small/compare.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
+        (("--baselines", "all"), 2, "one of --baselines and --no-baselines"),
+        (("--baselines", "forest"), 2, "random forest"),
+        (("--baselines", ","), 2, "one baseline at least"),
         (("--methods", "mlk"), 2, "Did you mean mkl"),
         (("--methods", ","), 2, "one method at least"),
         (("--target", "kindd"), 1, "kind"),

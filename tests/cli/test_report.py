@@ -46,6 +46,18 @@ def test_with_data_the_parts_are_computed_and_kept(fitted, tmp_path):
     assert len(store.read_text(encoding="utf-8").splitlines()) == 5
 
 
+def test_baselines_by_name(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("multikernel.inspection.columns._TREES", 3)
+    wanted = ("--baselines", "plain sum,random forest", "--out", tmp_path / "page.md")
+    asked = ("report", fitted / "model", *wanted)
+    given = ("--data", fitted / "train.csv", "--parts", "baselines")
+    found = json.loads(call(*asked, *given, "--json").stdout)["evaluation"]["baselines"]
+    assert [row["name"] for row in found["rows"]] == ["learned", "plain sum", "random forest"]
+    assert "random forest" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    for words in ((), ("--data", fitted / "train.csv", "--quick")):
+        assert "--baselines goes with --data" in call(*asked, *words, code=2).stderr
+
+
 def test_other_data_are_named_as_such(fitted, tmp_path):
     frame = pd.read_csv(fitted / "train.csv").assign(extra=1)
     frame.to_csv(tmp_path / "later.csv", index=False)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRidge, View, stack_kernels
-from multikernel.inspection import baselines, evaluate
+from multikernel.inspection import columns, evaluate
 from multikernel.kernels import Gaussian, Linear
 from tests.inspection import toys
 
@@ -47,8 +47,8 @@ def stack(table):
 def small_search():
     """The RBF machine searches among two values only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baselines, "_PRICES", (1.0, 10.0))
-        patch.setattr(baselines, "_WIDTHS", (1.0,))
+        patch.setattr(columns, "_PRICES", (1.0, 10.0))
+        patch.setattr(columns, "_WIDTHS", (1.0,))
         yield
 
 

@@ -13,23 +13,25 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from multikernel import CombinedKernelRegressor, MKLClassifier, MKLRegressor
+from multikernel import CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
 from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.inspection import Comparison
 from multikernel.inspection.answers import answer, on_majority, on_views
 from multikernel.inspection.baselines import (
     Report,
     WithoutKernel,
+    choose_baselines,
+    column_rivals,
     leave_out,
-    rbf_machine,
     rivals,
     same_machine,
-    why_no_rbf,
 )
-from multikernel.inspection.comparing import BASELINES, _add_baselines
+from multikernel.inspection.columns import RBF, column_rival, describe_table
+from multikernel.inspection.comparing import _add_baselines
 from multikernel.inspection.evaluation import LEARNED, Scores
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
+from multikernel.kernels import Spectrum
 from multikernel.rules import MeanRule
 from tests.inspection.toys import scores_frame
 
@@ -46,7 +48,8 @@ def search(table, views):
 def test_the_rbf_machine_does_not_hang_on_units(table, small_search):
     X, _, value = table
     small, large = (
-        rbf_machine("values", (X, scale * value)).fit(X, scale * value).predict(X) / scale
+        column_rival(RBF, describe_table("values", X, value, [])[0])[0].fit(X, scale * value).predict(X)
+        / scale
         for scale in (1e-3, 1e3)
     )
     assert np.corrcoef(small, value)[0, 1] > 0.9 and np.allclose(small, large, atol=0.02)
@@ -116,7 +119,7 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     }
     report = Report()
     contest = make_contest(models, {"given": (table[0], 100.0 * table[2])}, None, 0)
-    found = _add_baselines(models, contest, list(BASELINES), (None, []), report)
+    found = _add_baselines(models, contest, choose_baselines(True), (None, []), report)
     tested = {name: baseline.tested for name, (_, baseline) in found.items()}
     ridge, svr = "plain sum under KernelRidge with alpha=1", "plain sum under MKLRegressor with C=1"
     assert tested[ridge] == ["mean"] and tested[svr] == ["svr", "flat"]
@@ -134,15 +137,23 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     assert "mean has the best mean R² of 3 models" in compared.answer and ridge in compared.answer
 
 
-def test_the_rbf_machine_needs_columns_of_numbers(table, stack):
-    X = table[0]
-    model = MKLClassifier()
-    subject = Subject(model, model)
-    assert why_no_rbf(X, subject) is None and why_no_rbf(sparse.csr_matrix(X), subject) is None
-    assert "numbers" in str(why_no_rbf(X.assign(word="text"), subject))
-    assert "missing" in str(why_no_rbf(X.assign(a=np.nan), subject))
-    ready = MKLClassifier("precomputed")
-    assert "no columns" in str(why_no_rbf(stack, Subject(ready, ready)))
+def test_the_rbf_machine_needs_columns(table, stack, small_search):
+    X, label, _ = table
+
+    def made(X, model):
+        report = Report()
+        choice = choose_baselines(True)
+        found = column_rivals([Subject(model, model)], (X, label), choice.names, choice, report)
+        return found[RBF].estimator.fit(X, label).score(X, label) if found else report.omitted[0]["why"]
+
+    gaps = X.assign(word=np.where(np.arange(48) % 2, "text", None), b=X["b"].where(X["b"] > -1.0))
+    for given in (X, sparse.csr_matrix(X), gaps, {"one": X[["a"]], "two": X[["b", "noise"]].to_numpy()}):
+        assert made(given, MKLClassifier()) > 0.7
+    assert "infinity" in made(X.assign(a=np.inf), MKLClassifier())
+    assert "no columns" in made(stack, MKLClassifier("precomputed"))
+    assert "no columns" in made(["ACGT"] * 48, MKLClassifier([Spectrum(2)]))
+    words = X.assign(word=["ACGT", "TTGA"] * 24)
+    assert "no columns" in made(words, MKLClassifier([View("word", Spectrum(2), "word")]))
 
 
 def test_an_estimator_without_one_kernel(stack, table):

@@ -140,7 +140,7 @@ def test_the_tests_are_those_of_the_scores(helped, rival):
 def test_every_rule_sees_the_same_folds_under_the_same_machine(helped):
     X, y = needle()
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
-    rules = {"best single view": BestSingle(), "plain sum": MeanRule(), "align": CenteredAlignment()}
+    rules = {"best single view": BestSingle(), "plain sum": SumRule(), "align": CenteredAlignment()}
     for i, (train, test) in enumerate(folds.split(X, y)):
         for name, learner in rules.items():
             if i % 5 == 0:
@@ -162,7 +162,7 @@ def test_the_machine_is_also_that_of_the_best_single_kernel(monkeypatch):
     assert all(model.machine is machine for model in seen.values())
     assert seen["best single view"].learner.machine is machine
     assert seen["best single view"].learner.scoring == "f1_macro"
-    assert isinstance(seen["plain sum"].learner, MeanRule)
+    assert isinstance(seen["plain sum"].learner, SumRule)
 
 
 def test_a_stack_of_kernels_gives_what_its_table_gives(helped):

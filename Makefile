@@ -17,6 +17,7 @@ help:
 	@echo "make format    let ruff sort the imports and format the code"
 	@echo "make bench     the benchmarks (see benchmarks/); make bench-scale: those of many rows"
 	@echo "make stress    random fits on raw and ill-scaled kernels, each judged (hours; can be stopped and resumed)"
+	@echo "make bench-tables  accuracy on tables and views (needs MULTIKERNEL_DATA; can be stopped and resumed)"
 	@echo "make tables    the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"
 
 run: $(VENV)/.installed

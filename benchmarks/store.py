@@ -61,8 +61,12 @@ class Store:
     def measure(self, key: str, take: Callable[[], Record]) -> Record:
         """The record of `key`, taken now unless it is there."""
         if not self.measured(key):
-            self._write({"key": key, "run": self.run} | take())
+            self.write(key, take())
         return self.records[key]
+
+    def write(self, key: str, record: Record) -> None:
+        """Keep a record of `key` that this run took, in the place of an earlier one."""
+        self._write({"key": key, "run": self.run} | record)
 
     def get(self, key: str) -> Record | None:
         """The record of `key`, if any run took it."""

@@ -47,6 +47,9 @@ def stack(A=X):
     return stack_kernels([np.exp(-squares[:, :, :2].sum(axis=2)), np.exp(-0.3 * squares[:, :, 2])])
 
 
+PLAIN = [View("linear", Linear(), standardize=False), View("gaussian", Gaussian(), standardize=False)]
+
+
 @dataclass(frozen=True)
 class Entry:
     """What the contract has to know about an estimator.
@@ -104,7 +107,7 @@ ENTRIES = {
     "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
-    "PairwiseRidge": Entry({"split": 1}, place="view 'linear'"),
+    "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
     "PosteriorSVC": Entry(
         same_kernels=None, by_kernels=1e-3
     ),  # neighbors are found among columns, or in the feature space

@@ -22,6 +22,7 @@ from tests.test_contract import ENTRIES
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:kernels .* are linearly dependent"),  # of a column with two values
     pytest.mark.filterwarnings("ignore::multikernel.views.KernelWarning"),  # few samples, random labels
 ]
 

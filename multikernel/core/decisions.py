@@ -314,5 +314,6 @@ class MachineNovelty(OutlierMixin):
     def predict(self, X: Any) -> Array:
         """1 for inliers, −1 for outliers."""
         # samples on the boundary, which support vectors are, stay inside whatever the rounding
+        scores = self.decision_function(X)
         slack = _BOUNDARY * max(1.0, abs(float(self.offset_)))
-        return np.where(self.decision_function(X) >= -slack, 1, -1)
+        return np.where(scores >= -slack, 1, -1)

@@ -582,7 +582,8 @@ class BaseMKL(KernelEstimator):
         self._check_storage()
         self.missing_ = self._choose_missing(X)
         place = self._place_of_stack
-        self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=FILL_OF[self.missing_])
+        fill, encodes = FILL_OF[self.missing_], not self._reads_columns
+        self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=fill, encodes=encodes)
         Ks = self._fit_stack(X, samples, on_demand=on_demand)
         self.gram_, self.memory_ = place, self._bank.memory_
         filling: Any = getattr(self._bank, "filling_", None)

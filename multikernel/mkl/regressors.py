@@ -186,7 +186,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
         return Machines(np.arange(targets.size), ["y"], [targets - middle]), middle
 
     def _losses(self, problem: Machines, weights: Array) -> list[EpsilonInsensitive]:
-        prices = price_samples(self.C_, weights)
+        prices = price_samples(self.C_ if isinstance(self.C, str) else float(self.C), weights)
         return [EpsilonInsensitive(target, prices, self.epsilon_) for target in problem.signs]
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:

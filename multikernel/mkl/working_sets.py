@@ -122,7 +122,7 @@ class WorkingSets:
 
     def __init__(self, model: Any, table: Any, n: int, n_groups: int) -> None:
         self.model, self.table = model, table
-        bank = make_bank(model.kernels, gram="dense", lean=True)
+        bank = make_bank(model.kernels, gram="dense", lean=True, encodes=not model._reads_columns)
         assert isinstance(bank, KernelBank)
         bank.fit(take_rows(table, reference_rows(n, reference_size(n), model._fit_seed)))
         self.bank = bank

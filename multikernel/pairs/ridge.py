@@ -313,7 +313,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
     def _fit_side(self, kernels: Any, objects: Objects, used: Array) -> tuple[Any, Array]:
         """The bank of a side and its kernels (n_kernels, n, n)."""
-        bank = make_bank(kernels)
+        bank = make_bank(kernels, encodes=False)
         with Objects(objects.table, used[objects.rows], objects.side).naming():
             return bank, np.asarray(bank.fit_stack(objects.table))
 

@@ -155,6 +155,7 @@ class Bank:
     active_: tuple[int, ...]
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
     _is_named = True  # whether kernels have names of their own
+    encodes = True  # whether views with encode=True do so; False where X must be numbers all the same
     allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
     fit_stack: Callable[..., np.ndarray]
     iter_kernels: Callable[[Any], Iterator[tuple[int, np.ndarray]]]

@@ -298,7 +298,12 @@ def way_of_fit(stored: KernelBank, gram: str, missing: str) -> dict[str, Any]:
 
 
 def make_bank(
-    kernels: Any = "auto", *, gram: str | None = None, lean: bool = False, fill: str | None = None
+    kernels: Any = "auto",
+    *,
+    gram: str | None = None,
+    lean: bool = False,
+    fill: str | None = None,
+    encodes: bool = True,
 ) -> KernelBank | PrecomputedBank | CompletedBank:
     """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
 
@@ -306,6 +311,7 @@ def make_bank(
     ``lean``: whether its stack is for a learner of kernel weights, which needs less memory beside it.
     ``fill``: how kernels are completed where samples lack views, see `CompletedBank`; None refuses such
     samples.
+    ``encodes``: whether views encode categories and gaps; False where X must be numbers all the same.
 
     Examples
     --------
@@ -324,5 +330,6 @@ def make_bank(
         refuse_approximations(as_views(given))  # and what is no set of kernels, before anything is computed
         defaults: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
         bank = KernelBank(given.kernels, **defaults, **stored)
+        bank.encodes = encodes
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)

@@ -360,16 +360,16 @@ AnyScaling = Scaling | RankScaling | Encoding
 
 
 def _needs_encoding(taken: Any) -> bool:
-    """Whether a table has columns of anything but numbers, or gaps."""
+    """Whether a frame has columns of anything but numbers, or a table gaps."""
     if scipy.sparse.issparse(taken):
         return False
     if is_frame(taken):
         plain = all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in taken.dtypes)
         return not plain or bool(np.isnan(taken.to_numpy(np.float64)).any())
     if hasattr(taken, "iloc"):  # one column of a frame
-        taken = taken.to_numpy()
+        return _needs_encoding(taken.to_frame())
     values = taken if isinstance(taken, np.ndarray) else np.asarray(taken)
-    return values.dtype.kind == "O" or (values.dtype.kind == "f" and bool(np.isnan(values).any()))
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())
 
 
 def _labels(rows: Rows) -> list[str]:

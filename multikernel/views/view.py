@@ -424,7 +424,8 @@ def as_views(kernels: Any) -> list[View]:
     if hasattr(kernels, "kernels"):  # a bank stands for its kernels, with its defaults for them
         _refuse_bank(kernels.kernels, f"the kernels of a {type(kernels).__name__}")
         defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
-        return [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
+        views = [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
+        return views if getattr(kernels, "encodes", True) else [replace(v, encode=False) for v in views]
     if isinstance(kernels, str):
         if kernels in AUTOMATIC:
             return list(automatic_views(kernels))

@@ -25,7 +25,7 @@ def test_the_estimate_counts_stack_and_workspace():
     assert estimate.fits and estimate.available == 10**9
     half = KernelBank([Linear()] * 4, dtype="float32").memory_estimate(1000)
     assert half.stack == estimate.stack // 2
-    assert KernelBank().memory_estimate(10).n_kernels == 7
+    assert KernelBank().memory_estimate(10).n_kernels == 6
     assert KernelBank().memory_estimate(10, n_kernels=3).n_kernels == 3
     mapped = KernelBank([Linear()] * 4, gram="memmap").memory_estimate(1000)
     assert mapped.total == mapped.workspace == 3 * 8 * 10**6

@@ -72,7 +72,7 @@ def test_dicts_of_tables_are_read_wherever_fit_reads_them():
 
 
 def test_a_bank_checks_what_it_says_of_views():
-    with pytest.raises(TypeError, match="standardize must be True, False or 'auto'; got 'x'"):
+    with pytest.raises(TypeError, match="standardize must be True, False, 'rank' or 'auto'; got 'x'"):
         MKLClassifier(KernelBank("auto", standardize="x")).fit(A, Y)
 
 

@@ -62,7 +62,7 @@ def test_the_same_part_twice_is_two_parts():
 def test_automatic_kernels_become_views_that_can_be_changed():
     views = changed("auto", **{"gaussian-1__gamma": 0.3})
     assert [view.name for view in views] == [view.name for view in as_views("auto")]
-    assert views[4].kernel == Gaussian(gamma=0.3) and views[3] == as_views("auto")[3]
+    assert views[3].kernel == Gaussian(gamma=0.3) and views[2] == as_views("auto")[2]
     with pytest.raises(ValueError, match="no view of that name"):
         changed("auto", gamma=0.3)
 

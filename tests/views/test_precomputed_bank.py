@@ -176,7 +176,7 @@ test_mistakes_are_named = refused(
     (lambda: PrecomputedBank(["wide", "flat"]).fit(GRAMS), r"'slim'\], without \['flat'\]"),
     (lambda: make_bank("auto", gram="disk"), "gram must be one of 'dense', .*; got 'disk'"),
     (lambda: make_bank(KernelBank("precomputed", psd=None)), "psd must be one of"),
-    (lambda: make_bank("rfb"), "kernels must be one of 'auto', 'precomputed'.* got 'rfb'"),
+    (lambda: make_bank("rfb"), "kernels must be one of 'auto', 'rich', 'precomputed'.* got 'rfb'"),
     (lambda: stack_kernels([]), "at least one matrix; got none"),
     (lambda: stack_kernels(3), TypeError, "must be a list or a dict of matrices; got int"),
     (lambda: stack_kernels("ab"), TypeError, "got str"),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
+from multikernel.kernels import Center, FunctionKernel, Gaussian, Laplacian, Linear, Polynomial, UnitDiagonal
 from multikernel.views import KernelBank, View, as_views, distinct_views, per_feature
 from tests.refusals import refused
 
@@ -44,16 +44,18 @@ def test_automatic_names_avoid_given_ones():
     assert [view.name for view in views] == ["gaussian-2", "gaussian-3", "gaussian", "gaussian-4"]
 
 
-def test_the_automatic_choice_is_linear_quadratic_and_five_gaussians():
+def test_the_automatic_choice():
     views = as_views("auto")
     assert [view.kernel for view in views] == [
         Linear(),
         Polynomial(2, gamma="scale"),
-        *[Gaussian(scale=scale) for scale in (0.25, 0.5, 1.0, 2.0, 4.0)],
+        *[Gaussian(scale=scale) for scale in (0.5, 1.0)],
+        *[Laplacian(scale=scale) for scale in (0.5, 2.0)],
     ]
-    assert all(isinstance(view.transforms[0], UnitDiagonal) and view.columns is None for view in views)
-    assert all(view.standardize for view in views)
-    assert len({view.name for view in views}) == 7
+    assert all(view.normalization == "variance" and view.columns is None and view.encode for view in views)
+    assert [view.standardize for view in views] == [True] * 4 + ["rank"] * 2
+    assert len({view.name for view in views}) == 6
+    assert len({view.name for view in as_views("rich")}) == 12
 
 
 def test_views_are_values():
@@ -65,11 +67,11 @@ def test_views_are_values():
 
 
 test_mistakes_are_named = refused(
-    ("rfb", "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rfb'"),
+    ("rfb", "kernels must be one of 'auto', 'rich', 'precomputed', a kernel, or a list.*; got 'rfb'"),
     ({}, "the kernel of at least one table; got an empty dict"),
     ({1: "rbf"}, TypeError, "the names of tables as its keys; got 1"),
     ([], "at least one kernel; got an empty list"),
-    (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
+    (3, TypeError, "kernels must be 'auto', 'rich', 'precomputed', a kernel, .*; got int"),
     (None, TypeError, "got NoneType"),
     ([("a", Linear()), ("a", Gaussian())], "must be distinct; 'a' occurs 2 times. Give each .*'a' and 'a-2'"),
     (

@@ -10,6 +10,7 @@ import pytest
 
 from multikernel import MKLClassifier, _files
 from multikernel._files import check_destination, whole_file, write_whole
+from multikernel.kernels import Linear
 from multikernel.report import save_report, summarize
 
 
@@ -43,7 +44,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_a_report_on_a_full_disk_leaves_no_empty_file(tmp_path, monkeypatch):
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    summary = summarize(MKLClassifier().fit(X, y))
+    summary = summarize(MKLClassifier([Linear()]).fit(X, y))
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"report\.html cannot be written: the disk is full"):
         save_report(summary, tmp_path / "report.html")

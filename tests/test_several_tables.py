@@ -118,7 +118,11 @@ def test_none_is_no_table(method, task):
 def test_dates_are_no_numbers():
     dated = ONE.assign(seen=pd.to_datetime(np.arange(N), unit="D"))
     with pytest.raises(ValueError, match=r"column 3 \('seen'\) is not \(it holds dates or durations\)"):
-        get_method("mkl").make("classes", kernels="auto").fit({"one": dated, "two": TWO}, Y)
+        get_method("mkl").make("classes", kernels=Gaussian()).fit({"one": dated, "two": TWO}, Y)
+    model = get_method("mkl").make("classes", kernels="auto").fit({"one": dated, "two": TWO}, Y)
+    days = ONE.assign(seen=np.arange(N, dtype=float))
+    other = get_method("mkl").make("classes", kernels="auto").fit({"one": days, "two": TWO}, Y)
+    np.testing.assert_allclose(model.kernel_weights_, other.kernel_weights_, atol=1e-3)
 
 
 @pytest.mark.parametrize("task", ["classes", "values"])

@@ -104,6 +104,36 @@ def mkl(fig: Figure) -> None:
     weights(right, model, f"weights, gap {model.dual_gap_:.0e}")
 
 
+@ESTIMATORS.shows("tuned", "The border that is learned, and the mean score of each penalty and norm.")
+def tuned(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=200, random_state=0)
+    model = mk.MKLClassifierCV(shapes(), halving=False, random_state=0).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, f"C = {model.C_:g}, norm = {model.norm_:g}")
+    scores = model.cv_results_["mean_test_score"].reshape(len(model.Cs), len(model.norms))
+    for norm, line in zip(model.norms, scores.T, strict=True):
+        right.semilogx(model.Cs, line, label=f"norm {norm:g}")
+    right.legend(fontsize=7)
+    right.set_title("mean score on folds", fontsize=9)
+
+
+@ESTIMATORS.shows("tuned_ridge", "Values, predictions, and the intervals that hold nine of ten new values.")
+def tuned_ridge(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-4, 4, 70))
+    y = 0.7 * x + np.sin(3 * x) + 0.25 * rng.normal(size=x.size)
+    model = mk.MKLRidgeCV([("line", Linear()), ("wide", Gaussian(0.05)), ("narrow", Gaussian(2.0))])
+    model.fit(x[:, None], y)
+    left, right = two_panels(fig)
+    fine = np.linspace(-4.2, 4.2, 300)
+    low, high = model.predict_interval(fine[:, None]).T
+    left.plot(x, y, "o", ms=3, color=COLOURS[1])
+    left.fill_between(fine, low, high, alpha=0.2, color=COLOURS[0])
+    left.plot(fine, model.predict(fine[:, None]), color=COLOURS[0])
+    bare(left, f"alpha = {model.alpha_:g}, norm = {model.norm_:g}")
+    weights(right, model, "weights")
+
+
 @ESTIMATORS.shows(
     "ridge", "A slope with a wave on it, fitted with a line and two Gaussians, and their weights."
 )

@@ -340,7 +340,7 @@ def check_dates(
         if facts[position]["kind"] == "date" and position in used and position not in refused:
             name = columns.names[position]
             what, remedy, command = _describe(name, column.dropna(), facts[position], columns)
-            what = f"{what} Kernels read them as nanoseconds."
+            what = f"{what} Kernels read them as days."
             yield Finding("note", named("column", [name]), what, remedy, command)
 
 

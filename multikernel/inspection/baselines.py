@@ -52,6 +52,7 @@ KERNEL_RIVALS = (SINGLE, PLAIN_SUM, SCALED_SUM, LATE_FUSION, STACKING)
 BASELINES = (*KERNEL_RIVALS, RBF, ELASTIC_NET, FOREST, BOOSTING)
 GROUPS = {"usual": (SINGLE, PLAIN_SUM, RBF), "all": BASELINES}
 _MOST_VIEWS = 30  # that are left out one at a time
+_OF_Y = ("C", "epsilon")  # parameters in the unit of the values, where they are numbers
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one precomputed kernel does not need
 _PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
@@ -373,7 +374,7 @@ def _why_no_grams(subject: Subject, n: int) -> str | None:
 
 def note_units(final: Any, y: Any, report: Report) -> None:
     """Say so where the price and the free errors of a model are far from the scale of its values."""
-    if not is_regressor(final) or not (hasattr(final, "C") and hasattr(final, "epsilon")):
+    if not is_regressor(final) or not all(isinstance(getattr(final, p, None), int | float) for p in _OF_Y):
         return
     sd = float(np.std(np.asarray(y, float)))
     if not 1.0 / _FAR_OFF <= sd <= _FAR_OFF:

@@ -28,9 +28,9 @@ def written(frame, tmp_path):
 
 def test_a_healthy_table(table, tmp_path):
     result = doctor(written(table, tmp_path), "--target", "y")
-    assert "60 rows, 3 columns, 7 kernels: no error, no warning, no note" in result.stdout
-    assert "gaussian-0.25" in result.stdout
-    assert "7 kernels of 60 × 60" in result.stdout
+    assert "60 rows, 3 columns, 6 kernels: no error, no warning, no note" in result.stdout
+    assert "gaussian-0.5" in result.stdout
+    assert "6 kernels of 60 × 60" in result.stdout
     warned = doctor(written(table.assign(id=range(60)), tmp_path), "--target", "y")
     # only errors refuse
     assert "warning column 'id'" in warned.stdout
@@ -55,7 +55,7 @@ def test_what_fits_where_memory_is_scarce(table, tmp_path, monkeypatch):
 def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):
     table["[red]x[/]"] = "[b]text[/]"
     table.loc[3, "y"] = None
-    result = doctor(written(table, tmp_path), "--target", "y", code=1)
+    result = doctor(written(table, tmp_path), "--target", "y", "--kernels", "gaussian", code=1)
     assert "error column '[red]x[/]': it holds text of 1 kinds ('[b]text[/]')." in result.stdout
     assert "1 of 60 rows (2 %) have none, the first is row 3" in result.stdout
     assert "--one-hot '[red]x[/]', or --ignore '[red]x[/]'" in result.stdout  # its own options, no Python

@@ -56,7 +56,7 @@ def place(tmp_path_factory):
 
 def test_a_fit_prints_the_weights_and_writes_the_model(place):
     printed = (place / "printed.txt").read_text()
-    assert "gaussian-0.25" in printed and "MKLClassifier on 40 rows of train.csv: done" in printed
+    assert "gaussian-0.5" in printed and "MKLClassifier on 40 rows of train.csv: done" in printed
     assert printed.endswith(f"Written: {place / 'model'}\n")
     assert sorted(path.name for path in (place / "model").iterdir()) == ["fit.json", "model.skops"]
     assert record_of(place / "model")["summary"]["weights"][0]["view"] == "linear"

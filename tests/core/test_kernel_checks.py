@@ -270,7 +270,7 @@ DATA = {
     "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
     "digits": lambda: tuple(part[:400] for part in load_digits(return_X_y=True)),
     "moons": lambda: make_moons(300, noise=0.2, random_state=0),
-    "wide": lambda: make_classification(80, 2000, n_informative=50, random_state=0),
+    "wide": lambda: make_classification(120, 2000, n_informative=50, class_sep=3.0, random_state=0),
 }
 STORED = ["sonar", "ionosphere", "wpbc", "heart_statlog", "monks3", "new_thyroid", "yale", "letter"]
 

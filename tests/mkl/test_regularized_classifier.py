@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
@@ -16,6 +15,7 @@ from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
 from multikernel.mkl.regularized.search import FoldModel, count_large_eigenvalues
+from multikernel.views import MultiTable
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
 # Widths that depend on the data: a fold that saw its validation part would have others.
@@ -298,12 +298,13 @@ def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
             names.append(self.model.view_names_)
             return self
 
-    values = np.append(np.linspace(0.5, 3.0, 30), 0.0)  # without the zero, the linear kernel is constant
+    values = np.linspace(0.5, 3.0, 30)
     y = (np.abs(values - 2.0) < 0.5).astype(int)
-    X = scipy.sparse.csr_matrix(values[:, None])
+    tables = {"values": values[:, None], "rare": (np.arange(30) == 7).astype(float)[:, None]}
+    X = MultiTable(tables)  # without the one, the kernels of the second table are constant
     monkeypatch.setattr("multikernel.mkl.regularized.search.FoldModel", Recorded)
     model = RegularizedMKLClassifier(method=search, cv=2, max_steps=0).fit(X, y)
-    assert sorted(map(len, names)) == [6, 7] == sorted([6, len(model.view_names_)])
+    assert sorted(map(len, names)) == [6, 12] and len(model.view_names_) == 12
     assert model.score(X, y) > 0.9
 
 

@@ -264,4 +264,4 @@ def test_costs_of_automatic_kernels_of_several_tables(binary):
     tables = MultiTable({"left": X[:, :1], "right": X[:, 1:]})
     model = MKLClassifier(costs={"left-linear": 4.0})
     path = weight_path(model, tables, y, parameter="costs", values=[0, 1])
-    assert path.to_frame().index[0] == "left-linear" and path.to_frame().shape == (14, 2)
+    assert path.to_frame().index[0] == "left-linear" and path.to_frame().shape == (12, 2)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, viz
 from multikernel.inspection import evaluate
-from multikernel.kernels import Gaussian
+from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import MeanRule
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.viz.data import assert_beside, legend_names, notes, row_names
@@ -218,7 +218,7 @@ def test_of_several_machines_the_winner_or_the_one_named(ax, three):
 def test_regions_are_the_predictions(ax, make, n_steps, margin):
     X, y = make()
     frame = pd.DataFrame(X[:, :2], columns=[r"$\a_1$", "_b"])
-    model = MKLClassifier(C=2.0).fit(frame, y)
+    model = MKLClassifier([Linear(), Gaussian()], C=2.0).fit(frame, y)
     viz.decision_regions(model, frame, y, n_steps=n_steps, ax=ax)
     scores = model.decision_function(frame)
     ahead = np.abs(scores) if scores.ndim == 1 else np.ptp(np.sort(scores, axis=1)[:, -2:], axis=1)

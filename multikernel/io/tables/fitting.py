@@ -180,6 +180,7 @@ def doubts_of_scale(plan: FitPlan) -> list[str]:
     if plan.task != "values":
         return []
     known, sd = plan.method.parameters(plan.task), float(np.std(np.asarray(plan.y)))
+    known = {name: value for name, value in known.items() if not isinstance(value, str)}  # "auto" is in units
     told = f"beside a target with a standard deviation of {sd:.3g}"
     if sd > _LARGE and "C" in known and "C" not in plan.parameters:
         return [f"C = {known['C']:g} is small {told}: try --tune, or --set C={float(f'{sd:.1g}'):g}."]

@@ -24,28 +24,29 @@ BASES = {
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
 FORMAT_2 = """
-    About AccuracyRule AlignmentQP AlignmentRule BayesianMKLClassifier BayesianMKLRegressor BayesianResult
-    BestSingle CappedMKL Categories Center CenteredAlignment Chain Chi2 ClusterWeights Column
-    ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap CombinedKernelClassifier
-    CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor CompletedBank
-    CompositionalKernelClassifier ConformalKernel ConformalModel Cosine CostPath Diffusion
-    DirichletWeights DiscriminantMKL DualKernels EasyMKL ElasticNetMKL EmpiricalMap FactorKernels
-    FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap Frame FunctionalForm FunctionKernel
-    FungDiscriminant Gappy GatedKernels GatingColumns GatingKernelMap Gaussian GaussianGate
-    GaussianProjection GeneralMKL GradientAlignment GraphKernel GroupMKL Hamming IdealDistance
-    InstanceWeights Items Jaccard KDDAClassifier KernelBank KernelBoosting KernelComponents
-    KernelDiscriminantClassifier KernelFactor KernelKNNClassifier KernelSpectrum KimDiscriminant
-    KLDivergence Kronecker Labels LandmarkMap Laplacian Layout Learned Linear LinearProjection
-    LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass LocalizedMKLRegressor LogPenaltyMKL
-    LowerBoundedMKL LowRankBank MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch
-    Mixed MixedColumn MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MSERule MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
-    ObjectArray PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial PolynomialRidge PosteriorSVC
-    Power Precomputed PrecomputedBank Product ProductRule ProjectionKernelClassifier
-    ProjectionKernelOneClass ProjectionKernelRegressor ProjectionModel PSDRepair Quadratic RadiusMargin
-    RandomWalk RegularizedLaplacian RegularizedMKLClassifier ResponseSurface RidgeBall Rows Scale Scaled
-    Scaling Selection Shift Sigmoid SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse
-    SpectralKernelClassifier SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule Tanimoto
+    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule BayesianMKLClassifier
+    BayesianMKLRegressor BayesianResult BestSingle CappedMKL Categories Center CenteredAlignment Chain
+    Chi2 ClusterWeights Column ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap
+    CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor
+    CompletedBank CompositionalKernelClassifier ConformalKernel ConformalModel Cosine CostPath Diffusion
+    DirichletWeights DiscriminantMKL DualKernels EasyMKL ElasticNetMKL EmpiricalMap EncodedColumn
+    Encoding FactorKernels FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap Frame
+    FunctionalForm FunctionKernel FungDiscriminant Gappy GatedKernels GatingColumns GatingKernelMap
+    Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel GroupMKL Hamming
+    IdealDistance InstanceWeights Items Jaccard KDDAClassifier KernelBank KernelBoosting
+    KernelComponents KernelDiscriminantClassifier KernelFactor KernelKNNClassifier KernelSpectrum
+    KimDiscriminant KLDivergence Kronecker Labels LandmarkMap Laplacian Layout Learned Linear
+    LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass LocalizedMKLRegressor
+    LogPenaltyMKL LowerBoundedMKL LowRankBank MarginMKL MeanFilling MeanRule Member Members
+    MemoryEstimate Mismatch Mixed MixedColumn MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor
+    MKLRegressorCV MKLRidge MKLRidgeCV MSERule MultipleKernelKMeans MutualFilling NamedSeries Network
+    NonstationaryClassifier ObjectArray PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
+    PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product ProductRule
+    ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor ProjectionModel
+    PSDRepair Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
+    RegularizedMKLClassifier ResponseSurface RidgeBall Rows Scale Scaled Scaling Selection Shift Sigmoid
+    SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier
+    SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule Tanimoto
     TransductiveMKLClassifier UnitDiagonal UnitLength UnitTrace UnitVariance View ViewMap WeightedDegree
 """
 

@@ -90,7 +90,7 @@ def test_a_view_without_columns_reads_those_of_the_table_under_its_name(tmp_path
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['arm_*']", "'arm_\\*'. It has 'width'"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['y']", "It is the target"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = [5]", "from 0 to 4"),
-        ("[[view]]\nname = 'a'\nkernel = 'linear'\nstandardize = 1", "true or false; got 1"),
+        ("[[view]]\nname = 'a'\nkernel = 'linear'\nstandardize = 1", "true, 'rank' or false; got 1"),
         ("[[view]]\nname = 'a'\nkernel = 'pairwise(linear)'\nstandardize = true", "different units"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ntransforms = 'unit'", "'unit_trace'.*got 'unit'"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\nnormalize = 'unit'", "'variance'.*got 'unit'"),

@@ -33,6 +33,7 @@ OUTPUTS = (
     "predict_proba",
     "transform",
     "contributions",
+    "predict_interval",
     "sample_kernel_weights",
     "score_samples",
     "predict_log_proba",

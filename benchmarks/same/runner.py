@@ -425,9 +425,11 @@ def _estimators() -> dict[str, Any]:
             KernelBank(BANK, gram="low_rank", rank=10), loss="squared_hinge", **SEED
         ),
         "float32": MKLClassifier(KernelBank(BANK, dtype="float32"), **SEED),
-        "regression, norm 2": MKLRegressor(BANK, norm=2.0, epsilon=0.2, **SEED),
+        "regression, norm 2": MKLRegressor(BANK, C=1.0, norm=2.0, epsilon=0.2, **SEED),
         "ridge, norm 2": MKLRidge(BANK, norm=2.0, **SEED),
-        "low rank, regression": MKLRegressor(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
+        "low rank, regression": MKLRegressor(
+            KernelBank(BANK, gram="low_rank", rank=10), C=1.0, epsilon=0.1, **SEED
+        ),
         "low rank, ridge": MKLRidge(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
         "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], solver="lbfgs", **SEED),
         "pairs, ordered": PairwiseRidge(BANK, split=2),

@@ -3,6 +3,7 @@
 import inspect
 import pkgutil
 import time
+import warnings
 from importlib import import_module
 
 import numpy as np
@@ -193,6 +194,8 @@ def test_a_model_that_changes_in_its_file_is_a_fault(monkeypatch):
         def predict(self, X):
             return np.zeros(len(X))
 
-    model, X = calls.small_model(multikernel.MKLClassifier)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few samples
+        model, X = calls.small_model(multikernel.MKLClassifier)
     with pytest.raises(WrongError, match="predict of the loaded model differs"):
         calls._require_same(Other(), model, X)

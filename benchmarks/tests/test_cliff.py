@@ -39,7 +39,7 @@ def test_a_fit_and_the_page_of_some():
     data = cliff.draw_ringnorm(160, np.random.default_rng(1))
     found = cliff.measure("ringnorm", 0, 120, data)
     assert found["gram"] == "dense" and found["n_test"] == 40 and found["accuracy"] > 0.7
-    assert len(found["weights"]) == 7 and found["status"] == "optimal"
+    assert len(found["weights"]) == 6 and found["status"] == "optimal"
     small, large = (
         {**found, "n": n, "trace_errors": dict.fromkeys(found["weights"], 0.5)} for n in cliff.SIZES
     )

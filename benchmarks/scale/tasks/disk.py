@@ -72,7 +72,7 @@ def take(n: int, n_kernels: int, loss: str, kind: str, limit: int, tol: float) -
 def _fit(kernels: Any, loss: str, X: Any, y: Any, tol: float) -> Any:
     if loss == "hinge":
         return MKLClassifier(_stored(kernels), tol=tol).fit(X, y)
-    return MKLRegressor(_stored(kernels), epsilon=EPSILON, tol=tol).fit(X, y)
+    return MKLRegressor(_stored(kernels), C=1.0, epsilon=EPSILON, tol=tol).fit(X, y)
 
 
 def _stored(kernels: Any) -> KernelBank:

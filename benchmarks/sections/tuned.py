@@ -1,4 +1,4 @@
-"""The price of a grid: `MKLClassifierCV` in single fits, and beside GridSearchCV on the same grid and folds."""
+"""The price of a grid: `MKLClassifierCV` in single fits, and beside GridSearchCV over the same grid."""
 
 from __future__ import annotations
 

@@ -69,6 +69,7 @@ class Plan:
     multiclass_alone: int
     multiclass_weights: Size
     from_features: tuple[int, ...]
+    tuned: Size
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -115,6 +116,7 @@ FULL = Plan(
     multiclass_alone=2000,
     multiclass_weights=(100, 4),
     from_features=(500, 2000, 5000),
+    tuned=(1000, 20),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -151,6 +153,7 @@ QUICK = Plan(
     multiclass_alone=300,
     multiclass_weights=(40, 3),
     from_features=(500,),
+    tuned=(300, 13),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

@@ -28,6 +28,7 @@ from benchmarks.sections import (
     nonnegative,
     nonstationary,
     passes,
+    tuned,
 )
 from benchmarks.sections import qcqp as qcqp_section
 from benchmarks.sections import simplemkl as simplemkl_section
@@ -51,6 +52,7 @@ class Section(Protocol):
 SECTIONS: dict[str, Any] = {
     "floor": floor,
     "from_features": from_features,
+    "tuned": tuned,
     "passes": passes,
     "growth": growth,
     "smo": machine,

@@ -225,7 +225,11 @@ def all_claims(records: Sequence[Record]) -> list[Claim]:
             default_not_behind(accuracy),
             *default_costs(records),
         ],
-        VIEWS: [views_rank(views, rival, half) for rival in ("late", "sum") for half in ("confirming", None)],
+        VIEWS: [
+            views_rank(views, rival, half)
+            for rival in ("late", "late_softmax", "sum")
+            for half in ("confirming", None)
+        ],
         REGRESSION: [
             regression_wins(r2, ours, rival) for ours in TUNED_REGRESSORS for rival in rivals_of(REGRESSION)
         ],

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from benchmarks.datasets.features import seven_kernels
-from benchmarks.measuring import cpu_seconds
+from benchmarks.measuring import cpu_seconds, median
 from benchmarks.store import Record
 from benchmarks.tables.sets import (
     CLASSIFICATION,
@@ -98,6 +98,9 @@ class Contestant:
         Of a rival: whether it is a model of the package as well, and so changes with it.
     calibrated : bool
         Of one without probabilities of its own: whether it gets some for the log-loss.
+    n_timed : int
+        How many fits are timed; the median counts. More than one where costs are compared: the first fit in
+        a process that has just had other data touches fresh memory.
     """
 
     label: str
@@ -105,6 +108,7 @@ class Contestant:
     is_ours: bool = False
     of_package: bool = False
     calibrated: bool = True
+    n_timed: int = 1
 
 
 # ---------------------------------------------------------------------- classification
@@ -143,12 +147,13 @@ def _boosting(task: Task) -> Any:
 
 
 CLASSIFIERS: dict[str, Contestant] = {
-    "mkl": Contestant("MKLClassifier", lambda task: MKLClassifier(), is_ours=True),
+    "mkl": Contestant("MKLClassifier", lambda task: MKLClassifier(), is_ours=True, n_timed=3),
     "mkl_seven": Contestant(
         "MKLClassifier, seven kernels",
         lambda task: MKLClassifier(seven_kernels()),
         is_ours=True,
         calibrated=False,
+        n_timed=3,
     ),
     "mkl_cv": Contestant(
         "MKLClassifierCV", lambda task: MKLClassifierCV(random_state=task.seed), is_ours=True
@@ -234,7 +239,7 @@ def _measure(data: DataSet, rows: Fold, contestant: Contestant, regression: bool
     X_test, y_test = take(data.X, rows.test), data.y[rows.test]
     task = Task(data, X, y, rows.seed)
     model = contestant.make(task)
-    seconds, _ = cpu_seconds(lambda: model.fit(X, y))
+    seconds = median([cpu_seconds(lambda: model.fit(X, y))[0] for _ in range(contestant.n_timed)])
     found: Record = {"seconds": seconds, "chosen": chosen_by(model)}
     if regression:
         return found | {"r2": float(r2_score(y_test, np.asarray(model.predict(X_test)).ravel()))}

@@ -30,7 +30,10 @@ MAX_ITER = 1_000_000  # steps of an SVM of a view: kernels of low rank take far 
 
 # ---------------------------------------------------------------------- all columns beside each other
 class Columns:
-    """The columns of all views beside each other, standardized where the set says so.
+    """The columns of all views beside each other.
+
+    They are standardized, or, where the set says that columns keep their scales, each view is divided by a
+    number, so that all views have the same variance.
 
     A set of precomputed kernels has no columns: those of a sample are its kernels with the training samples.
     """
@@ -41,20 +44,22 @@ class Columns:
     def fit(self, X: Any) -> Array:
         """The table of the training samples."""
         if self.data.is_precomputed:
-            self._bank = KernelBank(self.data.views)
-            table = _side_by_side(self._bank.fit_transform(X))
+            self._bank = KernelBank(self.data.views).fit(X)
         else:
-            table = np.concatenate(list(X.values()), axis=1)
+            self._scales = {view: np.sqrt(table.var(axis=0).sum()) for view, table in X.items()}
+        table = self._table(X)
         self._scaler = StandardScaler() if self.data.standardize else None
         return table if self._scaler is None else np.asarray(self._scaler.fit_transform(table))
 
     def transform(self, X: Any) -> Array:
         """The table of other samples."""
-        if self.data.is_precomputed:
-            table = _side_by_side(self._bank.transform(X))
-        else:
-            table = np.concatenate(list(X.values()), axis=1)
+        table = self._table(X)
         return table if self._scaler is None else np.asarray(self._scaler.transform(table))
+
+    def _table(self, X: Any) -> Array:
+        if self.data.is_precomputed:
+            return _side_by_side(np.asarray(self._bank.transform(X)))
+        return np.concatenate([table / self._scales[view] for view, table in X.items()], axis=1)
 
 
 def _side_by_side(stack: Array) -> Array:
@@ -127,9 +132,9 @@ class SVCOnColumns(_OnColumns):
 
 
 # ---------------------------------------------------------------------- models of single views
-def calibrated(machine: SVC, task: Task) -> CalibratedClassifierCV:
-    """The machine with probabilities: a sigmoid of its out-of-fold scores."""
-    return CalibratedClassifierCV(machine, method="sigmoid", cv=task.folds(), ensemble=False)
+def calibrated(machine: SVC, task: Task, method: str = "sigmoid") -> CalibratedClassifierCV:
+    """The machine with probabilities: a sigmoid or a softmax ("temperature") of its out-of-fold scores."""
+    return CalibratedClassifierCV(machine, method=method, cv=task.folds(), ensemble=False)
 
 
 class _ByView(ClassifierMixin, BaseEstimator):
@@ -162,9 +167,13 @@ class _ByView(ClassifierMixin, BaseEstimator):
     def _kernels(self, X: Any) -> list[Array]:
         return self._by_view(np.asarray(self._bank.transform(X)))
 
-    def _machines(self, searches: Sequence[GridSearchCV]) -> list[CalibratedClassifierCV]:
+    def _machines(
+        self, searches: Sequence[GridSearchCV], method: str = "sigmoid"
+    ) -> list[CalibratedClassifierCV]:
         return [
-            calibrated(SVC(kernel="precomputed", max_iter=MAX_ITER, C=search.best_params_["C"]), self.task)
+            calibrated(
+                SVC(kernel="precomputed", max_iter=MAX_ITER, C=search.best_params_["C"]), self.task, method
+            )
             for search in searches
         ]
 
@@ -176,8 +185,12 @@ class _ByView(ClassifierMixin, BaseEstimator):
 class LateFusion(_ByView):
     """The mean of the views' probabilities."""
 
+    def __init__(self, task: Task, method: str = "sigmoid"):
+        super().__init__(task)
+        self.method = method
+
     def _learn(self, kernels: list[Array], y: Array, searches: list[GridSearchCV]) -> None:
-        machines = self._machines(searches)
+        machines = self._machines(searches, self.method)
         self._fitted = [machine.fit(K, y) for machine, K in zip(machines, kernels, strict=True)]
 
     def predict_proba(self, X: Any) -> Array:
@@ -240,6 +253,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "mkl_cv": Contestant("MKLClassifierCV", _learned, is_ours=True),
     "sum": Contestant("plain sum, tuned C", lambda task: _learned(task, norms=[np.inf]), of_package=True),
     "late": Contestant("late fusion", LateFusion),
+    "late_softmax": Contestant("late fusion, softmax", lambda task: LateFusion(task, "temperature")),
     "stacking": Contestant("stacking", Stacking),
     "single": Contestant("best single view", BestView),
     "svc_tuned": Contestant("SVC on all columns, tuned", SVCOnColumns),

@@ -13,7 +13,15 @@ from benchmarks.datasets.features import feature_table
 from benchmarks.figures import bounds_text, worst_ratio
 from benchmarks.measuring import one_cholesky
 from benchmarks.plan import QUICK, Case
-from benchmarks.sections import discriminant, free_sign, from_features, localized, multiclass, nonstationary
+from benchmarks.sections import (
+    discriminant,
+    free_sign,
+    from_features,
+    localized,
+    multiclass,
+    nonstationary,
+    tuned,
+)
 from benchmarks.sections.kernel_matrix import equality_figure, speed_figure
 from benchmarks.solvers.features import STAGES, StageClock, fit_features, stage_times
 from benchmarks.store import Store
@@ -30,6 +38,7 @@ TINY = dataclasses.replace(
     multiclass_alone=40,
     multiclass_weights=(20, 3),
     from_features=(60,),
+    tuned=(60, 3),
     nonstationary=20,
     nonstationary_growth=(16, 20),
     nonstationary_fits=(30,),
@@ -467,6 +476,31 @@ def test_time_is_counted_in_one_stage_alone(monkeypatch):
     clock.start()
     clock.within("kernels", clock.within("distances", lambda: None))()
     assert clock.times == {"checks": 1.0, "distances": 3.0, "kernels": 2.0 + 4.0, "solve": 0.0, "store": 0.0}
+
+
+# ---------------------------------------------------------------------- the price of a grid
+def test_the_price_of_a_grid_is_measured_and_judged(store, monkeypatch):
+    monkeypatch.setattr(tuned, "GRID", {"C": [1.0, 10.0], "norm": [1.0, np.inf]})
+    monkeypatch.setattr(tuned, "SEEDS", (0,))
+    tuned.measure(store, TINY)
+    (record,) = store.records.values()
+    assert len(record["single"]) == len(record["cv"]) == TINY.repeats
+    assert set(record["chosen"]) == {"C", "norm"}
+    # the judge scores what was chosen as GridSearchCV does, which has no better candidate
+    assert 0.5 < record["by_hand"] <= record["grid_score"] <= 1.0
+    assert [figure.reached for figure in tuned.figures(store, TINY)] == [None] * 4
+    (table,) = tuned.tables(store, TINY)
+    assert len(table.rows) == 1 and len(table.rows[0]) == len(table.header)
+    assert {figure.outcome for figure in tuned.figures(store, planned(tuned=(61, 3)))} == {"–"}
+
+
+def test_the_price_of_a_grid_is_required_at_full_size(store):
+    record = {"single": [1.0], "cv": [8.0], "grid": 100.0, "by_hand": 0.9, "grid_score": 0.9, "cv_score": 0.9}
+    record |= {"chosen": {"C": 1.0, "norm": 1.0}, "grid_chosen": {"C": 1.0, "norm": 1.0}, "code": ""}
+    plan = planned(tuned=tuned.REQUIRED_SIZE)
+    put(store, [tuned._key(plan.tuned, seed) for seed in tuned.SEEDS], [record] * len(tuned.SEEDS))
+    reached = {figure.what: figure.reached for figure in tuned.figures(store, plan)}
+    assert list(reached.values()) == [True, None, False, None]
 
 
 # ---------------------------------------------------------------------- the store, and what is timed beside

@@ -29,9 +29,7 @@ def test_the_judge_agrees_with_the_certificate_and_sees_worse_answers(loss):
     y = np.sign(SIGNAL) if loss == "hinge" else SIGNAL
     options = {"C": 2.0, "tol": 1e-6}
     model = (
-        MKLClassifier(VIEWS, **options)
-        if loss == "hinge"
-        else MKLRegressor(VIEWS, C=1.0, epsilon=0.1, **options)
+        MKLClassifier(VIEWS, **options) if loss == "hinge" else MKLRegressor(VIEWS, epsilon=0.1, **options)
     )
     model.fit(X, y)
     problem = DenseProblem(X, [[0, 1], [2, 3]], 0.3, y, 2.0, None if loss == "hinge" else 0.1)

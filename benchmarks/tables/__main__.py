@@ -87,7 +87,10 @@ def measure_pending(works: Sequence[Work], store: Store, asked: argparse.Namespa
     about = {"commit": code_version(), "package": package_version()}
     waiting = [work for work in works if is_pending(work, store.get(work.key), asked.again, about["package"])]
     say(f"{len(waiting)} of {len(works)} fits are to be measured")
-    run(waiting, store, about, jobs=asked.jobs, minutes=asked.max_minutes, limit=asked.limit)
+    try:
+        run(waiting, store, about, jobs=asked.jobs, minutes=asked.max_minutes, limit=asked.limit)
+    except KeyboardInterrupt:
+        say("stopped; the next run goes on from here")
 
 
 def finish(store: Store, out: Path) -> None:

@@ -333,7 +333,13 @@ def test_contestants_on_views(tables, given, monkeypatch):
 
 
 # ---------------------------------------------------------------------- the page
-def test_the_page_of_a_tiny_store(tmp_path):
+@pytest.fixture
+def any_threads(monkeypatch):
+    """The page names the thread pools, and would refuse more threads than one."""
+    monkeypatch.setattr(page, "describe_machine", lambda peers: {"processor": "one"})
+
+
+def test_the_page_of_a_tiny_store(tmp_path, any_threads):
     store = Store(tmp_path / "rows.jsonl", "run", resume=True)
     made = []
     for k, name in enumerate(("iris", "wine", "heart_statlog", "sonar", "wdbc", "spambase")):
@@ -365,7 +371,7 @@ def test_the_page_of_a_tiny_store(tmp_path):
         assert len({line.count("|") for line in block.splitlines()}) == 1, block
 
 
-def test_the_page_of_nothing_says_so(tmp_path):
+def test_the_page_of_nothing_says_so(tmp_path, any_threads):
     store = Store(tmp_path / "rows.jsonl", "run", resume=True)
     (written,) = page.write_page(store, tmp_path / "tables.md")
     text = written.read_text()

@@ -628,7 +628,7 @@ def loss_of(model: Any, y: ArrayLike | None, n: int) -> Loss:
         return OneClass(np.zeros((1, n)), float(model.nu))
     values = np.asarray(y)
     if kind == "MKLRegressor":
-        return EpsilonInsensitive(values[None].astype(float), float(model.C), float(model.epsilon))
+        return EpsilonInsensitive(values[None].astype(float), float(model.C_), float(model.epsilon_))
     if kind == "MKLRidge":
         if not model.fit_intercept:
             raise ValueError("the judge needs an intercept; got fit_intercept=False.")

@@ -116,6 +116,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
     - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
+    - ``_reads_columns`` : whether it reads the columns of X as numbers itself, beside the kernels: categories
+      and gaps are then refused.
     - ``_keeps_views`` : whether weights have the lower bounds that views ask for; else these are refused.
     - ``_kernel_parameters`` : names of the parameters that describe kernels.
     - ``_kernel_arguments()`` : their values.

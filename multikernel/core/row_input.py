@@ -12,7 +12,7 @@ The fitted model is sent to where a chunk lives. Scores over all rows are sums o
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -50,11 +50,13 @@ class LabelFacts(NamedTuple):
 
 
 class TargetFacts(NamedTuple):
-    """Of one block: how many rows count, their weight, and the weighted sums of their targets."""
+    """Of one block: how many rows count, their weight, the weighted sums of their targets, and of the squared
+    distances of these from their mean."""
 
     n_used: int
     weight: float
     totals: Array
+    scatters: Array
 
 
 # ---------------------------------------------------------------------- labels, targets, weights
@@ -84,7 +86,9 @@ def target_facts(block: Block) -> TargetFacts:
     """Of parts (targets, weights)."""
     targets, weights = block_targets(block.parts[0]), block_weights(block.parts[1], block.n_rows)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
-        return TargetFacts(int((weights > 0.0).sum()), float(weights.sum()), weights @ targets)
+        weight, totals = float(weights.sum()), weights @ targets
+        scatters = weights @ (targets - totals / weight) ** 2 if weight > 0.0 else np.zeros_like(totals)
+        return TargetFacts(int((weights > 0.0).sum()), weight, totals, scatters)
 
 
 def used_rows(block: Block, wanted: Array, used: Array) -> Array:
@@ -243,6 +247,7 @@ class GivenRows:
     used: Array  # (n_blocks,), how many rows of each block have a positive weight
     totals: Array  # the weight of each class; of values (n_outputs,), their weighted sums
     weight: float  # of all rows
+    spreads: Array | None = None  # of values (n_outputs,), their standard deviations
 
     @property
     def n_used(self) -> int:
@@ -282,7 +287,16 @@ def valued_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, multi_out
         targets = check_targets(estimator, X, y, multi_output=multi_output)
         rows = source = LocalRows((X, targets, check_sample_weights(sample_weight, len(targets))))
         found = source.select(1, 2).map(target_facts)
-    return _given(rows, source, found, np.sum([fact.totals for fact in found], axis=0))
+    given = _given(rows, source, found, np.sum([fact.totals for fact in found], axis=0))
+    return replace(given, spreads=_spreads(found, given.totals / given.weight))
+
+
+def _spreads(found: Sequence[TargetFacts], means: Array) -> Array:
+    """Standard deviations of the targets of all blocks."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = sum(fact.weight * (fact.totals / fact.weight - means) ** 2 for fact in found if fact.weight)
+        total = np.sum([fact.scatters for fact in found], axis=0) + between
+        return np.asarray(np.sqrt(total / sum(fact.weight for fact in found)))
 
 
 def labels_in_chunks(rows: DaskRows) -> tuple[list[LabelFacts], Array]:

@@ -173,16 +173,16 @@ class MKLRegressor(StackRegressor, BaseMKL):
             else:
                 check_number(name, value, **bound)
 
-    def _in_units(self, targets: Array, weights: Array | None = None) -> None:
+    def _in_units(self, spread: float) -> None:
         """Penalty and width in numbers: "auto" is in units of the standard deviation of the targets."""
-        spread = standard_deviation(targets, weights)
+        spread = spread if 0.0 < spread < np.inf else 1.0
         self.C_ = spread if isinstance(self.C, str) else float(self.C)
         self.epsilon_ = _FREE_SHARE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
 
     def _problem(self, targets: Array, weights: Array) -> tuple[Machines, Any]:
         """The machine of a Gram stack, and what was subtracted from the targets: the numbers stay small."""
         middle = float(np.median(targets))
-        self._in_units(targets, weights)
+        self._in_units(standard_deviation(targets, weights))
         return Machines(np.arange(targets.size), ["y"], [targets - middle]), middle
 
     def _losses(self, problem: Machines, weights: Array) -> list[EpsilonInsensitive]:
@@ -199,7 +199,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     def _fit_working_set(self, X: Any, y: Any, sample_weight: Any) -> float | None:
         """Solve on exact kernels of the rows that matter; None where these are too many."""
         X, y, samples = self._samples(X, y, sample_weight)
-        self._in_units(y, samples.weights)
+        self._in_units(standard_deviation(y, samples.weights))
         middle, prices, epsilon = float(np.median(y)), price_samples(self.C_, samples.weights), self.epsilon_
 
         def losses(places: Array) -> list[EpsilonInsensitive]:
@@ -214,7 +214,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
         given = valued_rows(self, X, y, sample_weight, multi_output=False)
         factors = fit_factors(self, given)
         middle = np.median(factors.sample_targets, axis=0)
-        self._in_units(factors.sample_targets[:, 0])
+        self._in_units(float(given.spreads[0]))  # type: ignore[index]
         rows = factors.rows.derive(shifted_rows, middle, self.C_, keep=False)
         problem = BlockProblem(rows, PrimalEpsilonInsensitive(self.epsilon_), ["y"])
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [["y"]])

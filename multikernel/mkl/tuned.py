@@ -678,11 +678,11 @@ class MKLRegressorCV(_TunedRegressor):
         self._machine(self.kernels)._check_penalty()
 
     def _set_units(self, banks: list[Data]) -> None:
+        spread = standard_deviation(banks[0].targets, banks[0].samples.weights)
         for data in banks:
-            data.machine._in_units(data.targets, data.samples.weights)
+            data.machine._in_units(spread)
             data.machine.epsilon = data.machine.epsilon_
         if isinstance(self.Cs, str):
-            spread = standard_deviation(banks[0].targets, banks[0].samples.weights)
             self._grid["C"] = [spread * C for C in self._grid["C"]]
 
     def _rows_of(self, y: Any) -> Array:

@@ -114,8 +114,8 @@ def test_one_view_has_no_simpler_rules(table, views):
 def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     models = {
         "mean": CombinedKernelRegressor(views, MeanRule()),
-        "svr": MKLRegressor(views),
-        "flat": MKLRegressor(views, norm=2.0),
+        "svr": MKLRegressor(views, C=1.0, epsilon=0.1),
+        "flat": MKLRegressor(views, C=1.0, epsilon=0.1, norm=2.0),
     }
     report = Report()
     contest = make_contest(models, {"given": (table[0], 100.0 * table[2])}, None, 0)

@@ -260,7 +260,7 @@ def test_objects_are_missing_where_they_are_none_and_tags_say_what_may_be():
     told = frame["word"].notna().to_numpy()
     assert model.score(frame[told], LABELS[told]) == 1.0 and model.kernel_weights_[1] > 0.5
     for missing in (*WAYS, "error"):
-        assert MKLRidge(KernelBank("auto", missing=missing)).__sklearn_tags__().input_tags.allow_nan is (
+        assert MKLRidge(KernelBank(views, missing=missing)).__sklearn_tags__().input_tags.allow_nan is (
             missing != "error"
         )
 

@@ -8,11 +8,13 @@ training rows and have one method, ``rows``, which new rows go through too.
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from multikernel._validation import RowError, all_finite, is_frame
@@ -26,7 +28,7 @@ _ROUNDING = 10.0 * float(np.finfo(np.float64).eps)
 
 _KNOTS = 256  # of the ranks of a column: the values of a column with more are thinned
 _RANK_INDICATOR = 0.25  # two categories are apart by half of the range of a ranked column
-_MOST_CATEGORIES = 100  # of a column, the most frequent: others have no indicator column
+_MOST_CATEGORIES = 100  # of a column, the most frequent; others have no indicator column
 
 
 def scale_rows(
@@ -181,7 +183,7 @@ class RankScaling:
     --------
     >>> scaling = RankScaling.fit(np.array([[1.0], [10.0], [10.0], [1000.0]]))
     >>> scaling.apply(np.array([[1.0], [10.0], [505.0], [1e6]]), "X").ravel()
-    array([0.125  , 0.5    , 0.6875 , 0.875  ])
+    array([0.125 , 0.5   , 0.6875, 0.875 ])
     """
 
     starts: np.ndarray  # where the values of each column begin among `points` and `ranks`; (d + 1,)
@@ -317,12 +319,13 @@ class Encoding:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [40.0, None, 60.0], "sex": ["f", "m", "f"]})
+    >>> frame = pd.DataFrame({"age": [40.0, None, 60.0, 50.0], "sex": ["f", "m", "f", "m"]})
     >>> encoding = Encoding.fit(Rows(frame), "rank")
     >>> encoding.rows(Rows(frame)).values.round(2)
-    array([[0.17, 0.  , 0.25, 0.25, 0.  ],
+    array([[0.12, 0.  , 0.25, 0.25, 0.  ],
            [0.5 , 0.25, 0.  , 0.  , 0.25],
-           [0.83, 0.  , 0.25, 0.25, 0.  ]])
+           [0.88, 0.  , 0.25, 0.25, 0.  ],
+           [0.5 , 0.  , 0.25, 0.  , 0.25]])
     """
 
     columns: tuple[EncodedColumn, ...]
@@ -399,11 +402,17 @@ def _learn_column(column: np.ndarray, label: str) -> EncodedColumn:
     counts = Counter(_hashable(column, missing, label))
     if len(counts) == 1:  # nothing to tell apart
         return EncodedColumn(None)
-    return EncodedColumn(None, categories=tuple(name for name, _ in counts.most_common(_MOST_CATEGORIES)))
+    # what occurs once says nothing of other rows; the order of the rows must not matter
+    frequent = sorted(
+        (name for name, count in counts.items() if count > 1), key=lambda name: (-counts[name], str(name))
+    )
+    return EncodedColumn(None, categories=tuple(frequent[:_MOST_CATEGORIES]))
 
 
 def _as_stored(column: np.ndarray) -> np.ndarray:
     """Logical values as 0 and 1, dates and times as numbers of days, all else as it is."""
+    if column.dtype.kind == "O":
+        column = _as_dates(column)
     if column.dtype.kind not in "mM":
         return column.astype(np.float64) if column.dtype.kind == "b" else column
     missing = np.isnat(column)
@@ -412,8 +421,16 @@ def _as_stored(column: np.ndarray) -> np.ndarray:
     return np.where(missing, np.nan, (since / unit) / 86400.0)
 
 
+def _as_dates(column: np.ndarray) -> np.ndarray:
+    """Objects that are all dates, such as those with a time zone, as NumPy's dates; others as they are."""
+    present = column[~missing_in(column)]
+    if not present.size or not all(isinstance(entry, datetime.date) for entry in present):
+        return column
+    return np.asarray(pd.to_datetime(pd.Series(column), utc=True).dt.tz_localize(None), "datetime64[ns]")
+
+
 def _hashable(column: np.ndarray, missing: np.ndarray, label: str) -> list[Any]:
-    """The entries as categories, None where they are missing."""
+    """The entries as categories, None where they are missing; what is no text or number as a text."""
     entries = [None if gone else entry for entry, gone in zip(column.tolist(), missing, strict=True)]
     for row, entry in enumerate(entries):
         try:
@@ -425,4 +442,5 @@ def _hashable(column: np.ndarray, missing: np.ndarray, label: str) -> list[Any]:
                 row,
                 ". Give texts or numbers, or a view with a kernel that reads such objects.",
             ) from None
-    return entries
+    plain = (str, int, float, type(None))
+    return [entry if isinstance(entry, plain) else str(entry) for entry in entries]

@@ -113,9 +113,9 @@ class View:
         - float: this share of the largest weight that the view can have.
     encode : bool, default=False
         Whether the columns may hold categories and gaps, for a kernel of numbers with a `standardize` that is
-        not False. A column of categories becomes an indicator column for each of its 100 most frequent
-        values, a missing one among them; a gap in a column of numbers becomes the mean, and two indicator
-        columns mark it. Indicator columns are not divided by their standard deviations.
+        not False. A column of categories becomes an indicator column for each value that occurs twice at
+        least, the 100 most frequent, a missing one among them; a gap in a column of numbers becomes the mean,
+        and two indicator columns mark it. Indicator columns are not divided by their standard deviations.
 
     Examples
     --------

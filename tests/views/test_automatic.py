@@ -29,6 +29,8 @@ def clinic(n=80, seed=0):
             "smoker": pd.array(rng.choice([True, False], n), dtype="boolean"),
             "ward": rng.choice(["a", "b"], n),
             "day": pd.date_range("2020-01-01", periods=n),
+            "zoned": pd.date_range("2020-01-01", periods=n, tz="UTC"),
+            "month": pd.period_range("2020-01", periods=n, freq="M"),
             "visits": pd.array(rng.integers(0, 5, n), dtype="Int64"),
         }
     )
@@ -124,12 +126,14 @@ def test_sparse_ranks_keep_zeros_and_distances():
 
 def test_encoded_columns():
     frame = pd.DataFrame({"age": [40.0, np.nan, 60.0, 50.0], "sex": ["f", "m", None, "f"]})
+    frame = pd.concat([frame] * 2, ignore_index=True).assign(id=list("abcdefgh"))  # which says nothing
     table = Encoding.fit(Rows(frame), True).rows(Rows(frame)).values
-    age = (np.array([40.0, 50.0, 60.0, 50.0]) - 50.0) / np.std([40.0, 50.0, 60.0, 50.0])
+    age = np.tile((np.array([40.0, 50.0, 60.0, 50.0]) - 50.0) / np.std([40.0, 50.0, 60.0, 50.0]), 2)
     np.testing.assert_allclose(table[:, 0], age, atol=1e-12)
-    indicators = np.array([[0, 1, 1, 0, 0], [1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 1, 1, 0, 0]], float)
+    once = [[0, 1, 1, 0, 0], [1, 0, 0, 0, 1], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]]  # gap or not; f, None, m
+    indicators = np.array(once + once, float)
     np.testing.assert_allclose(table[:, 1:], indicators - indicators.mean(axis=0), atol=1e-12)
-    new = pd.DataFrame({"age": [np.nan], "sex": ["x"]})
+    new = pd.DataFrame({"age": [np.nan], "sex": ["x"], "id": ["z"]})
     row = Encoding.fit(Rows(frame), True).rows(Rows(new)).values[0]
     np.testing.assert_allclose(row, [0.0, *([1.0, 0.0, 0.0, 0.0, 0.0] - indicators.mean(axis=0))], atol=1e-12)
 
@@ -178,6 +182,22 @@ def test_gaps_that_training_rows_did_not_have_are_the_mean():
 
 def _plain():
     return [replace(view, encode=False) for view in as_views("auto")]
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    frame, y = clinic()
+    frame["city"] = [f"city {k % 40}" for k in range(len(frame))]
+    order = np.random.default_rng(1).permutation(len(frame))
+    model, other = (MKLClassifier(tol=1e-9).fit(frame.iloc[rows], y[rows]) for rows in (order, slice(None)))
+    np.testing.assert_allclose(model.decision_function(frame), other.decision_function(frame), atol=1e-5)
+
+
+def test_dates_count_in_days_with_a_time_zone_too():
+    days = pd.Series(pd.date_range("2020-01-01", periods=9))
+    for times in (days, days.dt.tz_localize("Europe/Paris"), days.dt.date):
+        frame = pd.DataFrame({"t": times})
+        table = Encoding.fit(Rows(frame), "rank").rows(Rows(frame)).values
+        np.testing.assert_allclose(table[:, 0], (np.arange(9) + 0.5) / 9)
 
 
 def test_what_cannot_be_encoded_is_named():

@@ -445,7 +445,7 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
     --------
     >>> from multikernel.registry import list_methods
     >>> [method.name for method in list_methods("values", "ridge")]
-    ['ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
+    ['ridge', 'tuned_ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
     """
     if task is not None:
         check_choice("task", task, TASKS)

@@ -51,7 +51,9 @@ def fitted(loss, norm=1.0, tol=1e-6):
     if loss == "one_class":
         return MKLOneClass(bank, nu=0.3, **settings).fit(X), None
     model = (
-        MKLRegressor(bank, C=2.0, **settings) if loss == "epsilon" else MKLRidge(bank, alpha=0.5, **settings)
+        MKLRegressor(bank, C=2.0, epsilon=0.1, **settings)
+        if loss == "epsilon"
+        else MKLRidge(bank, alpha=0.5, **settings)
     )
     return model.fit(X, 50.0 + signal), 50.0 + signal
 

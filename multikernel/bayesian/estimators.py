@@ -198,7 +198,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     >>> model.score(X[1::3], y[1::3]) >= 0.9
     True
     >>> model.kernel_weights_std_.shape
-    (7,)
+    (6,)
     """
 
     kernels: Any = "auto"

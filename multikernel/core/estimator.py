@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.metaestimators import available_if
@@ -243,6 +243,11 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     @property
     def _precomputed(self) -> bool:
         return is_precomputed(self.kernels)
+
+    @property
+    def _bank_options(self) -> dict[str, Any]:
+        """What the bank may do with columns, see `make_bank`."""
+        return {"encodes": not self._reads_columns, "for_novelty": isinstance(self, OutlierMixin)}
 
     def _kernel_arguments(self) -> list[Any]:
         """The arguments that describe kernels."""
@@ -584,8 +589,8 @@ class BaseMKL(KernelEstimator):
         self._check_storage()
         self.missing_ = self._choose_missing(X)
         place = self._place_of_stack
-        fill, encodes = FILL_OF[self.missing_], not self._reads_columns
-        self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=fill, encodes=encodes)
+        fill = FILL_OF[self.missing_]
+        self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=fill, **self._bank_options)
         Ks = self._fit_stack(X, samples, on_demand=on_demand)
         self.gram_, self.memory_ = place, self._bank.memory_
         filling: Any = getattr(self._bank, "filling_", None)

@@ -298,7 +298,7 @@ class BaseLocalized(KernelEstimator):
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
         kernels = self.kernels if given is None else replace(self._storage, kernels=distinct)
-        self._bank = make_bank(kernels, encodes=False)
+        self._bank = make_bank(kernels, **self._bank_options)
         Ks = self._fit_stack(X, samples)
         self._tell_of_kernels(Ks)
         self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)

@@ -636,8 +636,8 @@ class MKLRegressorCV(_TunedRegressor):
     >>> import numpy as np
     >>> from multikernel import MKLRegressorCV
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, size=(150, 2))
-    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=150)
+    >>> X = rng.uniform(-3, 3, size=(500, 2))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=500)
     >>> model = MKLRegressorCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[:100], y[:100])
     >>> bool(model.score(X[100:], y[100:]) > 0.9)
     True

@@ -115,10 +115,10 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import CombinedKernelPCA
+    >>> from multikernel import CombinedKernelPCA, Gaussian, Linear
     >>> from multikernel.rules import CenteredAlignment
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CombinedKernelPCA(learner=CenteredAlignment()).fit(X, y)
+    >>> model = CombinedKernelPCA([Linear(), Gaussian()], learner=CenteredAlignment()).fit(X, y)
     >>> model.transform(X).shape, bool(model.explained_variance_ratio_.sum() > 0.5)
     ((150, 2), True)
     """

@@ -155,6 +155,7 @@ class Bank:
     active_: tuple[int, ...]
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
     _is_named = True  # whether kernels have names of their own
+    for_novelty = False  # whether automatic kernels are those for novelty detection
     encodes = True  # whether views with encode=True do so; False where X must be numbers all the same
     allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
     fit_stack: Callable[..., np.ndarray]
@@ -208,6 +209,9 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
           on the ranks of the columns;
         - ``"rich"``, twelve kernels: linear, quadratic, three Gaussians and three Laplacians on standardized
           columns, three Laplacians and an additive one on ranks.
+
+        Novelty detectors take linear, quadratic and five Gaussians with unit diagonal for either: in ranks
+        nothing is far away.
     standardize : bool or "auto", default="auto"
         Of the views that say "auto" themselves, see :class:`View`; False leaves their columns as they are.
     normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"

@@ -304,6 +304,7 @@ def make_bank(
     lean: bool = False,
     fill: str | None = None,
     encodes: bool = True,
+    for_novelty: bool = False,
 ) -> KernelBank | PrecomputedBank | CompletedBank:
     """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
 
@@ -312,6 +313,7 @@ def make_bank(
     ``fill``: how kernels are completed where samples lack views, see `CompletedBank`; None refuses such
     samples.
     ``encodes``: whether views encode categories and gaps; False where X must be numbers all the same.
+    ``for_novelty``: whether automatic kernels are those for novelty detection.
 
     Examples
     --------
@@ -330,6 +332,6 @@ def make_bank(
         refuse_approximations(as_views(given))  # and what is no set of kernels, before anything is computed
         defaults: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
         bank = KernelBank(given.kernels, **defaults, **stored)
-        bank.encodes = encodes
+        bank.encodes, bank.for_novelty = encodes, for_novelty
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)

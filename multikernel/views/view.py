@@ -405,6 +405,21 @@ def automatic_views(name: str) -> tuple[View, ...]:
     )
 
 
+@cache
+def novelty_views() -> tuple[View, ...]:
+    """The kernels of "auto" and "rich" for novelty detection: linear, quadratic and five Gaussians.
+
+    All have unit diagonal: k(x, z) does not grow as x goes away from the training rows, as a linear kernel
+    does, and nothing is far away in ranks.
+    """
+    kernels: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2, gamma="scale")}
+    kernels |= {f"gaussian-{width:g}": Gaussian(scale=width) for width in (0.25, 0.5, 1.0, 2.0, 4.0)}
+    return tuple(
+        View(name, kernel, None, ("unit_diagonal",), standardize=True, encode=True)
+        for name, kernel in kernels.items()
+    )
+
+
 def as_views(kernels: Any) -> list[View]:
     """The views that a ``kernels=`` argument describes.
 
@@ -424,8 +439,12 @@ def as_views(kernels: Any) -> list[View]:
     if hasattr(kernels, "kernels"):  # a bank stands for its kernels, with its defaults for them
         _refuse_bank(kernels.kernels, f"the kernels of a {type(kernels).__name__}")
         defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
-        views = [view.with_defaults(**defaults) for view in as_views(kernels.kernels)]
-        return views if getattr(kernels, "encodes", True) else [replace(v, encode=False) for v in views]
+        novelty = getattr(kernels, "for_novelty", False) and isinstance(kernels.kernels, str)
+        given = list(novelty_views()) if novelty and is_automatic(kernels) else as_views(kernels.kernels)
+        views = [view.with_defaults(**defaults) for view in given]
+        if not getattr(kernels, "encodes", True):
+            views = [replace(view, encode=False) for view in views]
+        return views
     if isinstance(kernels, str):
         if kernels in AUTOMATIC:
             return list(automatic_views(kernels))

@@ -9,7 +9,16 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, load_model, save_model
+from multikernel import (
+    CombinedKernelOneClass,
+    KernelBank,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    View,
+    load_model,
+    save_model,
+)
 from multikernel.kernels import AdditiveLaplacian, Gaussian, Laplacian, Linear, Mixed
 from multikernel.kernels._rows import Rows
 from multikernel.views import as_views
@@ -220,6 +229,14 @@ def test_encoded_views_on_factors():
     dense = MKLClassifier("auto", C=10.0).fit(frame, y)
     low = MKLClassifier(KernelBank("auto", gram="low_rank", rank=200), C=10.0).fit(frame, y)
     assert np.mean(dense.predict(frame) == low.predict(frame)) > 0.97
+
+
+def test_novelty_detectors_read_no_ranks_and_no_kernels_that_grow():
+    """In ranks nothing is far away, and a linear kernel grows with the distance from the training rows."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    for model in (MKLOneClass(nu=0.1).fit(X), CombinedKernelOneClass().fit(X)):
+        assert model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist() == [1, -1]
+        assert model.view_names_[-1] == "gaussian-4" and len(model.view_names_) == 7
 
 
 # --- the additive kernel ------------------------------------------------------------------------------------

@@ -270,10 +270,15 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.string = bool(kernels) and all(kernel._reads_strings for kernel in kernels)
         return tags
 
+    def _listed_views(self) -> list[View]:
+        """The views of the parameters."""
+        novelty = self._bank_options["for_novelty"]
+        return [v for kernels in self._kernel_arguments() for v in as_views(kernels, for_novelty=novelty)]
+
     def _views_or_none(self) -> list[View]:
         """The views of the parameters; none where they are refused, in their own words, by a fit."""
         try:
-            return [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+            return self._listed_views()
         except (TypeError, ValueError):
             return []
 
@@ -303,7 +308,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         """Which columns the views read, for `align`; None where X is taken as it is."""
         if not isinstance(X, MultiTable) and not is_frame(X):
             return None
-        return layout_of(X, [view for kernels in self._kernel_arguments() for view in as_views(kernels)])
+        return layout_of(X, self._listed_views())
 
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""

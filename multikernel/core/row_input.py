@@ -39,6 +39,8 @@ from ..views.low_rank import LowRankBank
 from ..views.tables import as_table
 from .inputs import check_sample_weights, check_targets, encode_labels, price_samples, require_y
 
+_ROUNDING = 1e-12  # of the mean: values that spread less are all the same
+
 
 class LabelFacts(NamedTuple):
     """Of one block: how many rows count, their weight, its labels, and the weight of each."""
@@ -296,7 +298,8 @@ def _spreads(found: Sequence[TargetFacts], means: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         between = sum(fact.weight * (fact.totals / fact.weight - means) ** 2 for fact in found if fact.weight)
         total = np.sum([fact.scatters for fact in found], axis=0) + between
-        return np.asarray(np.sqrt(total / sum(fact.weight for fact in found)))
+        spreads = np.sqrt(total / sum(fact.weight for fact in found))
+        return np.where(spreads > _ROUNDING * np.abs(means), spreads, 0.0)  # else they are all the same
 
 
 def labels_in_chunks(rows: DaskRows) -> tuple[list[LabelFacts], Array]:

@@ -169,7 +169,8 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
         table = _safe_indexing(X, rows)
         yield from final._prediction_bank.moved(table).iter_kernels(table)
         return
-    bank = make_bank(final.kernels, gram="dense", fill=FILL_OF[getattr(final, "missing_", "error")])
+    fill = FILL_OF[getattr(final, "missing_", "error")]
+    bank = make_bank(final.kernels, gram="dense", fill=fill, **final._bank_options)
     fitted, positions = _distinct(final, X, rows)
     bank.fit(fitted)
     named = range(bank.n_kernels_) if final._precomputed else bank.view_names_

@@ -28,7 +28,6 @@ from ..core.estimator import BaseMKL
 from ..core.fitted import active_kernels, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
-from ..views import as_views
 from .low_rank import settle_route
 from .regularized.classifier import RegularizedMKLClassifier
 
@@ -259,7 +258,7 @@ def _fitted_machine(model: Any) -> Any:
 def _view_names(machine: BaseMKL, probe: tuple[Any, str, Any, Any, Array]) -> list[str]:
     """The names of the views; of precomputed kernels they are known after a fit, here of the first fold."""
     if not machine._precomputed:
-        return [view.name for view in as_views(machine.kernels)]
+        return [view.name for view in machine._listed_views()]
     estimator, prefix, X, y, rows = probe
     model = clone(estimator).set_params(**{f"{prefix}costs": None})
     return list(_fitted_machine(model.fit(*_safe_split(model, X, y, rows))).view_names_)

@@ -214,7 +214,8 @@ class MKLRegressor(StackRegressor, BaseMKL):
         given = valued_rows(self, X, y, sample_weight, multi_output=False)
         factors = fit_factors(self, given)
         middle = np.median(factors.sample_targets, axis=0)
-        self._in_units(float(given.spreads[0]))  # type: ignore[index]
+        assert given.spreads is not None  # these are rows with values
+        self._in_units(float(given.spreads[0]))
         rows = factors.rows.derive(shifted_rows, middle, self.C_, keep=False)
         problem = BlockProblem(rows, PrimalEpsilonInsensitive(self.epsilon_), ["y"])
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [["y"]])

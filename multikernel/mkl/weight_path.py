@@ -21,7 +21,7 @@ from ..core.folds import check_one_score, list_splits
 from ..core.inputs import check_costs
 from ..rows import count_rows, is_dask
 from ..rows.tables import distinct_rows
-from ..views import KernelBank, as_views
+from ..views import KernelBank, as_views, make_bank
 from ..views.frames import as_pandas
 from ..views.low_rank import choose_gram
 from ..views.precomputed import is_precomputed
@@ -243,7 +243,7 @@ def _costs_at(machine: Any, X: Any, names: list[str] | None, exponent: float) ->
 def _names(machine: Any, X: Any) -> list[str]:
     """The names of the views, or of the precomputed kernels in X."""
     if not is_precomputed(machine.kernels):
-        views = as_views(machine.kernels)
+        views = machine._listed_views()
         return [view.name for view in (place_views(views, as_table(X)) if is_tables(X) else views)]
     return names_of(X) or [f"kernel-{m}" for m in range((np.shape(as_stack(X)) + (1,))[2])]
 
@@ -253,9 +253,7 @@ def _with_shared_kernels(estimator: Any, X: Any) -> tuple[Any, Any, list[str] | 
     """The estimator to fit, its X, and the names of the views where these are a stack of Gram matrices."""
     if not _can_share(estimator, X):
         return estimator, X, None
-    given = estimator._storage
-    options: dict[str, Any] = {"standardize": given.standardize, "normalize": given.normalize}
-    bank = KernelBank(given.kernels, dtype=given.dtype, **options)
+    bank = make_bank(estimator.kernels, **estimator._bank_options)
     stack = bank.fit_transform(as_pandas(X))
     names = list(bank.view_names_)
     costs = None if estimator.costs is None else check_costs(estimator.costs, names)

@@ -420,7 +420,7 @@ def novelty_views() -> tuple[View, ...]:
     )
 
 
-def as_views(kernels: Any) -> list[View]:
+def as_views(kernels: Any, *, for_novelty: bool = False) -> list[View]:
     """The views that a ``kernels=`` argument describes.
 
     Parameters
@@ -430,6 +430,8 @@ def as_views(kernels: Any) -> list[View]:
         Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``;
         texts are kernels such as ``"rbf"`` or ``"gaussian + 0.5 * linear"``. A dict names the kernels of each
         of several tables.
+    for_novelty : bool, default=False
+        Whether automatic kernels are those for novelty detection; a bank says so itself.
 
     Examples
     --------
@@ -439,18 +441,17 @@ def as_views(kernels: Any) -> list[View]:
     if hasattr(kernels, "kernels"):  # a bank stands for its kernels, with its defaults for them
         _refuse_bank(kernels.kernels, f"the kernels of a {type(kernels).__name__}")
         defaults = {"standardize": kernels.standardize, "normalize": kernels.normalize}
-        novelty = getattr(kernels, "for_novelty", False) and isinstance(kernels.kernels, str)
-        given = list(novelty_views()) if novelty and is_automatic(kernels) else as_views(kernels.kernels)
+        given = as_views(kernels.kernels, for_novelty=for_novelty or getattr(kernels, "for_novelty", False))
         views = [view.with_defaults(**defaults) for view in given]
         if not getattr(kernels, "encodes", True):
             views = [replace(view, encode=False) for view in views]
         return views
     if isinstance(kernels, str):
         if kernels in AUTOMATIC:
-            return list(automatic_views(kernels))
+            return list(novelty_views() if for_novelty else automatic_views(kernels))
         kernels = _kernel_in_words(kernels)
     if isinstance(kernels, Mapping):
-        return _views_of_tables(kernels)
+        return _views_of_tables(kernels, for_novelty)
     if isinstance(kernels, (Kernel, View)) or callable(kernels) or _is_view_tuple(kernels):
         kernels = [kernels]
     if not isinstance(kernels, (list, tuple)):
@@ -483,7 +484,7 @@ def _kernel_in_words(text: str) -> Kernel:
         ) from None
 
 
-def _views_of_tables(kernels: Mapping[Any, Any]) -> list[View]:
+def _views_of_tables(kernels: Mapping[Any, Any], for_novelty: bool) -> list[View]:
     """The views of a dict of table name -> kernels: one view is called as its table."""
     if not kernels:
         raise ValueError("kernels must name the kernel of at least one table; got an empty dict.")
@@ -492,7 +493,7 @@ def _views_of_tables(kernels: Mapping[Any, Any]) -> list[View]:
         if not isinstance(table, str) or not table:
             raise TypeError(f"kernels must have the names of tables as its keys; got {table!r}.")
         _refuse_bank(given, f"the kernels of table {table!r}")
-        views = as_views(given)
+        views = as_views(given, for_novelty=for_novelty)
         bare = len(views) == 1 and not isinstance(given, View) and not _is_view_tuple(given)
         for view in views:
             name = table if bare else view.name if isinstance(given, View) else f"{table}-{view.name}"

@@ -21,6 +21,7 @@ from multikernel import (
 )
 from multikernel.kernels import AdditiveLaplacian, Gaussian, Laplacian, Linear, Mixed
 from multikernel.kernels._rows import Rows
+from multikernel.mkl import weight_path
 from multikernel.views import as_views
 from multikernel.views.scaling import Encoding, RankScaling
 from tests.refusals import refuses
@@ -234,9 +235,22 @@ def test_encoded_views_on_factors():
 def test_novelty_detectors_read_no_ranks_and_no_kernels_that_grow():
     """In ranks nothing is far away, and a linear kernel grows with the distance from the training rows."""
     X = np.random.default_rng(0).normal(size=(200, 2))
+    far = np.array([[0.0, 0.1], [9.0, 9.0]])
     for model in (MKLOneClass(nu=0.1).fit(X), CombinedKernelOneClass().fit(X)):
-        assert model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist() == [1, -1]
+        assert model.predict(far).tolist() == [1, -1]
         assert model.view_names_[-1] == "gaussian-4" and len(model.view_names_) == 7
+    tables = MKLOneClass({"a": "auto"}, nu=0.1).fit({"a": X})
+    assert tables.predict({"a": far}).tolist() == [1, -1] and tables.view_names_[-1] == "a-gaussian-4"
+
+
+def test_paths_of_a_novelty_detector_have_its_kernels():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    path = weight_path(MKLOneClass(nu=0.2), X, parameter="norm", values=[1.0, 2.0]).to_frame()
+    model = MKLOneClass(nu=0.2).fit(X)
+    assert path.index.tolist() == model.view_names_
+    np.testing.assert_allclose(path.to_numpy()[:, 0], model.kernel_weights_, atol=1e-6)
+    costs = weight_path(MKLOneClass(costs={"gaussian-4": 2.0}), X, parameter="costs", values=[0.0, 1.0])
+    assert costs.to_frame().index.tolist() == model.view_names_
 
 
 # --- the additive kernel ------------------------------------------------------------------------------------
@@ -269,7 +283,9 @@ def test_the_default_regressor_does_not_depend_on_the_unit_of_y():
         np.testing.assert_allclose((other.predict(X) - origin) / unit, model.predict(X), atol=1e-6)
     same = MKLRegressor([Gaussian()], tol=1e-9, C=model.C_, epsilon=model.epsilon_).fit(X, y)
     np.testing.assert_array_equal(same.predict(X), model.predict(X))
-    constant = MKLRegressor([Gaussian()]).fit(X, np.full(80, 5.0))
-    np.testing.assert_allclose(constant.predict(X), 5.0)
+    for bank in ([Gaussian()], KernelBank([Gaussian()], rank=10)):
+        constant = MKLRegressor(bank).fit(X, np.full(80, 5.1))
+        np.testing.assert_allclose(constant.predict(X), 5.1)
+        assert (constant.C_, constant.epsilon_) == (1.0, 0.1)
     with refuses("C", "auto"):
         MKLRegressor(C="scale").fit(X, y)

@@ -193,7 +193,12 @@ class _DistanceKernel(Kernel):
         self._check_rows(rows)
         with np.errstate(all="ignore"):
             typical = rows.median_distance(self._distance)
-        return replace(self, gamma=_within_range(bounded_inverse(typical) / self.scale), scale=1.0)
+        gamma = self._n_terms(rows) * bounded_inverse(typical) / self.scale
+        return replace(self, gamma=_within_range(gamma), scale=1.0)
+
+    def _n_terms(self, rows: Rows) -> int:
+        """Into how many parts the distance is divided: one, or one for each column."""
+        return 1
 
     def _check_rows(self, rows: Rows) -> None:
         """Refuse rows that the distance does not suit."""
@@ -264,14 +269,8 @@ class AdditiveLaplacian(_DistanceKernel):
     _distance = "cityblock"
     _standardizes = True
 
-    def _resolve(self, rows: Rows) -> Kernel:
-        if self.is_fitted:
-            return self
-        self._check_rows(rows)
-        with np.errstate(all="ignore"):
-            typical = rows.median_distance(self._distance)
-        gamma = rows.values.shape[1] * bounded_inverse(typical) / self.scale
-        return AdditiveLaplacian(gamma=_within_range(gamma))
+    def _n_terms(self, rows: Rows) -> int:
+        return int(rows.values.shape[1])
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         tables = [table.toarray() if scipy.sparse.issparse(table) else table for table in pair.tables]

@@ -77,6 +77,8 @@ ESTIMATORS = [
         [Linear(), Gaussian()], method="soft2", C="learn", weight_set="spectral", n_components=4, tol=1e-4
     ),
     TransductiveMKLClassifier([Linear(), Gaussian()], method="alignment", max_iter=5),
+    TransductiveMKLClassifier([Linear(), Gaussian()], method="alignment", classifier="parzen"),
+    TransductiveMKLClassifier([("flat", Linear()), ("near", Gaussian())], constraints=[("near", 0.3, 0.6)]),
     KernelDiscriminantClassifier(),
     KernelDiscriminantClassifier(reg="learn", rule="knn"),
     SpectralKernelClassifier(),

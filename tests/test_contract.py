@@ -121,7 +121,10 @@ ENTRIES = {
         read_with={"C": {"classifier": "svm"}},
         sometimes=frozenset({"coefficients_", "cores_", "factors_"}),
     ),
-    "TransductiveMKLClassifier": Entry(sometimes=frozenset({"eigenvalues_", "eigenvectors_"})),
+    "TransductiveMKLClassifier": Entry(
+        sometimes=frozenset({"eigenvalues_", "eigenvectors_"}),
+        read_with={"vectors": {"weight_set": "spectral"}},
+    ),
 }
 
 # their callbacks see the steps of a search, not those of a fit

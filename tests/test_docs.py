@@ -1,6 +1,7 @@
 """The documentation site, without building it: its API reference is whole, its pages are made of results."""
 
 import importlib
+import itertools
 import json
 import pkgutil
 import re
@@ -122,7 +123,7 @@ def test_code_in_docstrings_is_left_alone():
 def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
 
-    def write(study, kind, number, counts):
+    def write(study, kind, number, counts, **more):
         folder = root / study
         folder.mkdir(exist_ok=True)
         result = {
@@ -132,6 +133,7 @@ def results(tmp_path_factory):
             "title": f"Author (1999), {kind} {number}: what | it has",
             "splits": 30,
             "agreement": [{"section": "a", "compared": n, "beyond": k} for n, k in counts],
+            **more,
         }
         (folder / f"{kind}{number}.json").write_text(json.dumps(result), encoding="utf-8")
         (folder / f"{kind}{number}.md").touch()
@@ -139,6 +141,24 @@ def results(tmp_path_factory):
     write("author1999", "table", "5.10", [(10, 1), (10, 2)])
     write("author1999", "table", "5.6", [(4, 0)])
     write("author1999", "figure", "1", [])
+    counts = {
+        "published": 9,
+        "compared": 2,
+        "beyond": 1,
+        "doubtful": 2,
+        "single": 0,
+        "stand_in": 3,
+        "absent": 2,
+    }
+    rows = [{"stand_in": "Made-up data."}, {"stand_in": "Made-up data."}, {}]
+    write("writer2001", "table", "2", [], cells=counts, rows=rows)
+    write("writer2001", "own", "-more", [], own="more")
+    write("ours", "own", "-alone", [], own="alone")
+    claims = [
+        {"sentence": "It is so.", "verdict": "reproduced", "evidence": "table 2"},
+        {"sentence": "It is not.", "verdict": "cannot be tested", "evidence": ""},
+    ]
+    (root / "writer2001" / "study.json").write_text(json.dumps({"claims": claims}), encoding="utf-8")
     return root
 
 
@@ -148,23 +168,50 @@ def test_a_title_without_a_year_is_short_up_to_its_colon():
 
 def test_the_overview_counts_what_the_results_say(results):
     page = reproduction.overview(results)
-    assert "| [Author (1999)](#reproduced-author1999) | 2 and 1 | 21 of 24 (88 %) |" in page
+    assert "| [Author (1999)](#reproduced-author1999) | 2 and 1 | 24 | 21 | 3 | 0 | 0 | 0 | 0 | – |" in page
     assert page.index("table 5.6]") < page.index("table 5.10]") < page.index("figure 1]")
-    assert "| what \\| it has | 17 of 20 (85 %) | 30 |" in page
-    assert "| what \\| it has | – | 30 |" in page
+    assert "| what \\| it has | 20 | 17 | 3 | 0 | 0 | 0 | 0 |" in page
+    assert "| what \\| it has | – | – | – | – | – | – | – |" in page
     assert "\\*A title\\*" in page
     assert "Author (1999), table 5.6 <reproduce/author1999/table5.6>" in page
 
 
+def test_the_overview_has_stand_ins_claims_and_experiments_of_our_own(results):
+    page = reproduction.overview(results)
+    counts = "| what \\| it has | 9 | 1 | 1 | 2 | 0 | 3 | 2 |"
+    assert f"| [table 2](reproduce/writer2001/table2.md) {counts}" in page
+    assert "- [table 2](reproduce/writer2001/table2.md): Made-up data." in page
+    assert "| 9 | 1 | 1 | 2 | 0 | 3 | 2 | 1 / 0 / 1 |" in page  # of the paper, with its claims
+    assert "| It is so. | reproduced | table 2 |" in page
+    own = page.index("Experiments of our own:")
+    assert page.index("[our own, more](reproduce/writer2001/own-more.md)") > own
+    assert "#reproduced-ours" not in page  # no paper, so no row among the papers
+    assert "(reproduced-ours)=" in page
+
+
 def test_every_stored_result_is_on_the_page_of_reproduction():
     page = reproduction.overview(DOCS / "reproduce")
-    stored = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.glob("reproduce/*/*.json"))
+    pages = (path for path in DOCS.glob("reproduce/*/*.json") if path.with_suffix(".md").exists())
+    stored = sorted(path.relative_to(DOCS).with_suffix("") for path in pages)
     assert len(stored) >= 40
     assert all(f"({path.as_posix()}.md)" in page and f"<{path.as_posix()}>" in page for path in stored)
     assert reproduction.MARK in (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
 # --- code of the pages -------------------------------------------------------------------------------------
+
+
+def test_each_erratum_shows_by_code_that_runs_what_it_says(tmp_path, monkeypatch):
+    """An entry is a heading of the third level, with a block of Python and the text that it prints."""
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+    page = DOCS / "errata.md"
+    entries = re.split(r"^### ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for entry in entries:
+        languages = [block.language for block in check_code.blocks_of(entry)]
+        shown = [pair for pair in itertools.pairwise(languages) if pair == ("python", "text")]
+        assert shown, entry.splitlines()[0]
+    tally = check_code.run_page(page, tmp_path)
+    assert tally.n_compared >= len(entries)
 
 
 @pytest.fixture(autouse=True)

@@ -173,6 +173,14 @@ def test_the_example_of_tables_runs(run_example):
 
 
 @pytest.mark.thorough
+def test_the_example_of_columns_finds_those_that_did_it(run_example):
+    _, printed = run_example("which_columns_did_it")
+    rows = re.findall(r"^ *(?:genes|proteins|clinic) +(\w+) +\S+ +\S+ +(\S+) +\S+$", printed, re.MULTILINE)
+    above = {name for name, low in rows if float(low) > 0.0}
+    assert len(rows) == 9 and above == {"GENE1", "GENE2", "ferritin", "stage"}
+
+
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:the model memorizes its training samples:multikernel.views.KernelWarning")
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example("do_negative_weights_help")
@@ -184,6 +192,17 @@ def test_the_example_of_negative_weights_runs(capsys):
         assert len(rows) == len(example.CONTENDERS)
         assert all(float(row.split()[-3]) <= 1e-8 for row in rows)
     assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0
+
+
+@pytest.mark.thorough
+def test_the_example_of_the_parzen_window_raises_the_alignment(capsys):
+    example = load_example("does_alignment_help_a_parzen_window")
+    example.main(["--points", "80", "--splits", "2"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if "0." in line]
+    plain, spectral, several = (
+        [float(row.split(label)[1].split()[0]) for row in rows if label in row] for label in example.KERNELS
+    )
+    assert len(plain) == len(several) == 2 and min(spectral) > max(plain)
 
 
 @pytest.mark.thorough
@@ -200,9 +219,12 @@ def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(run
 @pytest.mark.thorough
 def test_the_example_of_learned_regularisation_runs(run_example):
     _, printed = run_example("can_the_regularisation_be_learned", "--splits", "2")
-    wide = printed.split("wide kernels only")[1]
-    learned, overfitted = (float(wide.split(name)[1].split()[2]) for name in ("learned", "1e-08"))
+    assert "with a near-identity kernel: so near the identity as to regularize" in printed
+    assert "wide kernels only: reg matters." in printed
+    wide = printed.split("wide kernels only")[2]
+    learned, overfitted = (float(wide.split(name)[1].split()[3]) for name in ("learned", "1e-08"))
     assert learned > overfitted
+    assert wide.split("learned")[1].split()[0] == "1" and wide.split("cross-validated")[1].split()[0] == "16"
 
 
 @pytest.mark.thorough

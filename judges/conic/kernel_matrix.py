@@ -37,6 +37,7 @@ class _ConicRun(MatrixRun):
     """The same run, each of its programs solved by Clarabel."""
 
     def solve(self) -> Status:
+        assert not self.constrained, "the conic judge has no further constraints on the weights"
         members = self.members
         count = members.n_members - members.has_identity
         cone = None

@@ -134,8 +134,8 @@ def smallest_diagonal(C: Array) -> tuple[float, Array]:
     return answer["primal objective"], np.array(answer["zs"][0])
 
 
-def fisher_ratio(Ks: Array, codes: Array, reg: float) -> tuple[float, Array]:
-    """Kim et al.'s largest ratio over θ ≥ 0, Σ θ = 1, and θ.
+def fisher_ratio(Ks: Array, codes: Array, reg: float, weighted: bool = False) -> tuple[float, Array]:
+    """Kim et al.'s largest ratio over θ ≥ 0, Σ θ = 1, and θ; (3) of Ye et al. where covariances are weighted.
 
     max s / λ,   ⎡λI + JGJ, JGa; a'GJ, a'Ga − s⎤ ⪰ 0,   G = Σ θ_i G_i
     """
@@ -144,7 +144,8 @@ def fisher_ratio(Ks: Array, codes: Array, reg: float) -> tuple[float, Array]:
     J = np.zeros((n, n))
     for c in (0, 1):
         inside = np.flatnonzero(codes == c)
-        J[np.ix_(inside, inside)] = (np.eye(inside.size) - 1.0 / inside.size) / np.sqrt(inside.size)
+        divisor = n if weighted else inside.size
+        J[np.ix_(inside, inside)] = (np.eye(inside.size) - 1.0 / inside.size) / np.sqrt(divisor)
     # In coordinates in which equal weights make the first block the identity and the border zero.
     middle = Ks.mean(axis=0)
     values, vectors = np.linalg.eigh(reg * np.eye(n) + J @ middle @ J)

@@ -38,7 +38,7 @@ def list_(
     # short enough for 80 columns: how many classes, or else what the target is
     table["classes"] = table["classes"].where(table["classes"] > 0, table["task"])
     shown = table[["name", "n", "d", "views", "classes", "source"]].astype(str)
-    shown.loc[table["n"] == 0, ["n", "d"]] = "?"  # not known before it is fetched
+    shown.loc[table["n"] == 0, ["n", "d"]] = "?"  # a manifest need not say
     show_table("Data sets", list(shown.columns), shown.to_numpy().tolist())
 
 
@@ -107,7 +107,7 @@ def _require_on_disk(name: str) -> None:
 
 
 def _known(row: dict[Any, Any]) -> dict[Any, Any]:
-    """A row of the list; how large a set is may not be known before it is fetched."""
+    """A row of the list; a manifest need not say how large a set is."""
     return row if row["n"] else {**row, "n": None, "d": None}
 
 

@@ -5,6 +5,7 @@ folds for values. There are never more of them than the smallest class has sampl
 as there are values, so that R² is defined on every fold; a class with a single sample is an error.
 """
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,8 @@ def list_splits(
         raise ValueError(_needed(cv)) from error
     if isinstance(folds, GroupsConsumerMixin) and groups is None:
         raise ValueError(
-            f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
-            "cv=list(cv.split(X, y, groups))."
+            f"cv={cv!r} needs the groups of the samples. Pass them to fit, where it takes groups, or pass "
+            "the splits: cv=list(cv.split(X, y, groups))."
         )
     try:
         splits = [(rows[train], rows[test]) for train, test in folds.split(X, y, groups)]  # masks too
@@ -108,7 +109,16 @@ def list_splits(
             raise
         raise ValueError(f"{_needed(cv)} ({error})") from error
     if not splits:
-        raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")
+        raise ValueError(
+            f"cv must hold at least one split of the samples; got {cv!r}. A generator is empty after its "
+            "first use: make it a list."
+        )
+    for number, (train, test) in enumerate(splits):
+        if not (train.size and test.size):
+            what = "training" if train.size == 0 else "validation"
+            raise ValueError(
+                f"each fold of cv must have samples in both parts; the {what} part of fold {number} has none."
+            )
     return splits
 
 
@@ -125,6 +135,18 @@ def check_one_score(scoring: Any) -> None:
         raise TypeError(f"scoring must be one score, a name or a function; got {scoring!r}.")
 
 
+def check_takes_weights(scoring: Any) -> None:
+    """Refuse a function as `scoring` that cannot be given the weights of the samples."""
+    if not callable(scoring) or hasattr(scoring, "_score_func"):  # scorers of scikit-learn take them
+        return
+    known = inspect.signature(scoring).parameters
+    if "sample_weight" not in known and all(p.kind is not p.VAR_KEYWORD for p in known.values()):
+        raise TypeError(
+            f"scoring must take sample_weight where fit is given weights; got {scoring!r}. Add the argument, "
+            "scoring(estimator, X, y, sample_weight=None), or use make_scorer of a metric that has it."
+        )
+
+
 def check_score(score: Any) -> float:
     """Return the score of a fold, one finite number."""
     try:
@@ -133,7 +155,7 @@ def check_score(score: Any) -> float:
         raise TypeError(f"scoring must give one number; got {score!r}.") from error
     if not np.isfinite(value):
         raise ValueError(
-            f"scoring must give a finite score for every fold; got {value}. Use folds with samples of all "
-            "classes, or a score that is defined without."
+            f"scoring must give a finite score for every fold; got {value}. Use folds whose validation parts "
+            "hold two samples or more, and all classes, or a score that is defined without."
         )
     return value

@@ -166,11 +166,11 @@ def require_two_classes(classes: Array, codes: Array) -> None:
 
 
 # ---------------------------------------------------------------------- parameters and sample weights
-def check_norm(norm: Any) -> float:
+def check_norm(norm: Any, name: str = "norm") -> float:
     """p of the weight set: a number from 1 to infinity."""
     if isinstance(norm, float | np.floating) and np.isposinf(norm):
         return float("inf")
-    return check_number("norm", norm, at_least=1.0)
+    return check_number(name, norm, at_least=1.0)
 
 
 def check_C(C: Any, loss: str) -> float | None:

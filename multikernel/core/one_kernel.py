@@ -43,7 +43,7 @@ class OneKernel(KernelEstimator):
     base_kernel_: Kernel | None
     _bank: Any
     _has_one_kernel = True
-    _storage_options = ("psd",)
+    _storage_options: tuple[str, ...] = ("psd",)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

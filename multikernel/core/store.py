@@ -322,15 +322,18 @@ def _put_together(shape: Mapping[str, int | None], values: Sequence[Any]) -> dic
 
 
 def _compute(work: Work, parent: int, *values: Any) -> Record | _Failure:
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     try:
         with one_thread(), _alone(parent):
             result = work.function(**_put_together(work.arguments, values))
     except Exception as error:
         error.add_note(f"(unit {work.key})")
         return _Failure(work.key, error, traceback.format_exc())
-    seconds = round(time.perf_counter() - start, 3)
-    return {"key": work.key, "fingerprint": work.fingerprint, "seconds": seconds, "result": dict(result)}
+    times = {
+        "seconds": round(time.perf_counter() - start, 3),
+        "cpu_seconds": round(time.process_time() - cpu_start, 3),
+    }
+    return {"key": work.key, "fingerprint": work.fingerprint, **times, "result": dict(result)}
 
 
 @contextmanager

@@ -27,6 +27,10 @@ _FETCHED = "fetched"
 _REPLACE = "Replace the file by an undamaged copy"
 
 
+class MissingDataset(ValueError):
+    """No folder has the data set, and it cannot be fetched either."""
+
+
 @dataclass(frozen=True)
 class CatalogueEntry:
     """One data set of a manifest in `folder`, which may or may not be sound: see `verify`."""

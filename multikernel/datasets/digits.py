@@ -1,10 +1,8 @@
 """The handwritten digits that scikit-learn ships, cut into views: real data that needs no download."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +31,6 @@ _VIEWS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "fourier": fourier_magnitudes,
     "orientations": partial(gradient_orientations, n_cells=_N_CELLS, n_bins=_N_BINS),
 }
-SHIPPED = ("digits",)
 
 
 @dataclass(frozen=True)
@@ -138,37 +135,20 @@ def _check_view_names(views: Sequence[str] | None) -> list[str]:
 # --- the digits as a data set that needs neither a folder nor a network -------------------------------------
 
 
-def load_shipped(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
-    """Return the arrays of one of `SHIPPED`, what a manifest would say of it, and its checksum."""
+def digits_arrays() -> dict[str, np.ndarray]:
+    """Return the digits as a file of a data set of views has them."""
     digits = load_digits_views()
     arrays = {
         f"view_{view}": digits.X[columns].to_numpy(dtype=np.float64)
         for view, columns in digits.view_columns.items()
     }
-    arrays["y"] = digits.y
     names = {
         f"names_{view}": np.array([column.removeprefix(f"{view}_") for column in columns])
         for view, columns in digits.view_columns.items()
     }
-    return arrays | names, describe_shipped(name), _digest(arrays)
+    return arrays | {"y": digits.y} | names
 
 
-def describe_shipped(name: str) -> dict[str, Any]:
-    """Return what a manifest would say of one of `SHIPPED`."""
-    widths = {view: len(_column_names(view)) for view in _VIEWS}
-    return {
-        "n": 1797,
-        "d": sum(widths.values()),
-        "views": widths,
-        "classes": 10,
-        "target": "digit 0..9",
-        "source": [f"scikit-learn: load_{name}"],
-        "notes": "five views of handwritten digits of 8 by 8 pixels; see load_digits_views",
-    }
-
-
-def _digest(arrays: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for key in sorted(arrays):
-        digest.update(key.encode() + np.ascontiguousarray(arrays[key]).tobytes())
-    return digest.hexdigest()
+def digits_widths() -> dict[str, int]:
+    """Return how many columns each view has."""
+    return {view: len(_column_names(view)) for view in _VIEWS}

@@ -1,7 +1,6 @@
 """Data sets by name: from a folder, checked by their sha256 and read without pickles, or from OpenML."""
 
 import contextlib
-import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,13 +14,15 @@ from multikernel._validation import check_choice
 from multikernel.datasets.catalogue import (
     VARIABLE,
     CatalogueEntry,
+    MissingDataset,
     cache_folder,
     data_folders,
     describe_arrays,
     keep_fetched,
     read_catalogue,
 )
-from multikernel.datasets.digits import SHIPPED, describe_shipped, load_shipped
+from multikernel.datasets.openml import OPENML, fetch
+from multikernel.datasets.shipped import SHIPPED, describe_shipped, load_shipped
 
 TASKS = ("classes", "values", "labels", "survival")
 _VIEW, _NAMES, _KERNEL = "view_", "names_", "K_"
@@ -56,8 +57,8 @@ class Dataset:
     fields : mapping
         What the manifest says of the set.
     sha256 : str
-        The checksum of the file; for a set from OpenML its name and version there, for one that scikit-learn
-        ships the checksum of its numbers.
+        The checksum of the file; for a set from OpenML its number there, for one that scikit-learn ships the
+        checksum of its numbers.
     view_columns : dict of str to list of str
         The columns of each view in `X`, called ``view:column``; empty where the set has no views.
     """
@@ -104,7 +105,8 @@ def load_dataset(name: str) -> Dataset:
     """Load a data set: from ``$MULTIKERNEL_DATA``, else from the cache, else from OpenML where it has it.
 
     Files are checked against the sha256 of their manifest. What comes from OpenML is kept in the cache with
-    the sha256 of what was fetched, which guards the copy from then on. ``"digits"`` is there always.
+    the sha256 of what was fetched, which guards the copy from then on. ``"digits"``, ``"iris"``,
+    ``"monks3"``, ``"wdbc"`` and ``"wine"`` are there always.
 
     Parameters
     ----------
@@ -151,21 +153,22 @@ def load_dataset(name: str) -> Dataset:
 
 def _fetch(name: str) -> Dataset:
     """Fetch a set from OpenML and keep it in the cache."""
+    source = OPENML[name]
     try:
         arrays, fields = fetch(name)
     except OSError as error:
-        raise ValueError(
-            f"data set {name!r} is in none of the folders {_folders()}, and OpenML cannot be asked "
-            f"({error}). Set {VARIABLE} to a folder with a manifest.json that lists it."
+        raise MissingDataset(
+            f"data set {name!r} is in none of the folders {_folders()}, and OpenML, where it is data set "
+            f"{source.data_id} ({source.name}), cannot be asked: {error}. Connect to the network, or set "
+            f"{VARIABLE} to a folder with a manifest.json that lists it."
         ) from error
-    fingerprint = OPENML[name].fingerprint
     with contextlib.suppress(OSError):  # a cache that cannot be written to is no reason to refuse the data
-        keep_fetched(name, arrays, fields, fingerprint)
-    return make_dataset(name, arrays, fields, fingerprint)
+        keep_fetched(name, arrays, fields, source.fingerprint)
+    return make_dataset(name, arrays, fields, source.fingerprint)
 
 
 def dataset_fingerprint(name: str) -> str:
-    """Return what identifies the content of a data set: its promised sha256, or its version at OpenML.
+    """Return what identifies the content of a data set: its promised sha256, or its number at OpenML.
 
     Parameters
     ----------
@@ -221,7 +224,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
         for name in SHIPPED:
             rows.setdefault(name, _row(describe_shipped(name), "scikit-learn", "scikit-learn"))
         for name, source in OPENML.items():
-            rows.setdefault(name, _row({"classes": len(source.classes)}, "OpenML", "OpenML"))
+            rows.setdefault(name, _row(source.fields, "OpenML", "OpenML"))
     columns = ["n", "d", "views", "classes", "task", "source", "where", "target"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
     kept = (table["views"] > 0) | (not views)
@@ -304,7 +307,7 @@ def _read_arrays(entry: CatalogueEntry) -> dict[str, np.ndarray]:
 
 def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoReturn:
     known = sorted({*catalogue, *OPENML, *SHIPPED})
-    raise ValueError(
+    raise MissingDataset(
         f"data set {name!r} is in none of the folders {_folders()}. Set {VARIABLE} to a folder with a "
         f"manifest.json that lists it, or choose from: {', '.join(known)}."
     )
@@ -361,70 +364,3 @@ def _graphs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | N
         marks = None if edge_labels is None else edge_labels[own]
         found.append((position[edges[own]], labels[nodes], marks))
     return found
-
-
-# --- OpenML, asked only when no folder has a set ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OpenMLSource:
-    """A data set of OpenML: its name there, its version, and its class labels in the order 0, 1, ..."""
-
-    name: str
-    version: int
-    classes: tuple[str, ...]
-
-    @property
-    def fingerprint(self) -> str:
-        """What identifies the content there."""
-        return f"openml:{self.name}:{self.version}"
-
-
-OPENML: dict[str, OpenMLSource] = {
-    "breast_cancer_wisconsin": OpenMLSource("breast-w", 1, ("benign", "malignant")),
-    "heart_statlog": OpenMLSource("heart-statlog", 1, ("absent", "present")),
-    "ionosphere": OpenMLSource("ionosphere", 1, ("b", "g")),
-    "iris": OpenMLSource("iris", 1, ("Iris-setosa", "Iris-versicolor", "Iris-virginica")),
-    "sonar": OpenMLSource("sonar", 1, ("Rock", "Mine")),
-    "twonorm": OpenMLSource("twonorm", 1, ("1", "2")),
-}
-
-
-def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and fields of one of `OPENML`, from the network or scikit-learn's cache, as a file has them.
-
-    Classes are 0, 1, ... in the order of the manifest, and rows with a missing value are left out.
-    """
-    import sklearn.datasets  # when it is needed: a list of data sets does without
-
-    source = OPENML[name]
-    with warnings.catch_warnings():
-        # A failure that lasts is an error of its own; that it was tried again need not be said.
-        warnings.filterwarnings("ignore", message="A network error occurred")
-        bunch = sklearn.datasets.fetch_openml(
-            source.name, version=source.version, as_frame=True, data_home=str(cache_folder() / "openml")
-        )
-    labels = [str(label) for label in bunch.target]
-    if not set(labels) <= set(source.classes):
-        raise ValueError(
-            f"data set {name!r}: OpenML's {source.name!r} must have the classes {', '.join(source.classes)}; "
-            f"got {', '.join(sorted(set(labels)))}. Use a folder with the data set instead."
-        )
-    codes = np.array([source.classes.index(label) for label in labels], dtype=np.int64)
-    X = bunch.data.to_numpy(dtype=np.float64)
-    complete = np.isfinite(X).all(axis=1)
-    arrays = {
-        "X": X[complete],
-        "y": codes[complete],
-        "class_names": np.array(source.classes),
-        "feature_names": np.array(list(map(str, bunch.data.columns))),
-    }
-    coding = ", ".join(f"{code}={label}" for code, label in enumerate(source.classes))
-    fields = {
-        "n": int(complete.sum()),
-        "d": X.shape[1],
-        "classes": len(source.classes),
-        "target": f"y: {coding}",
-        "source": [f"openml:{source.name} version {source.version}"],
-    }
-    return arrays, fields

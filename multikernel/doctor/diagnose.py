@@ -26,6 +26,7 @@ from multikernel.doctor.kernels import (
     Examined,
     align,
     check_mean_diagonals,
+    check_regularizing,
     check_shapes,
     examine_kernel,
     read_matrices,
@@ -345,6 +346,8 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
     yield from align(chart.examined, ideal, automatic)
     yield from check_shapes(chart.examined, automatic, precomputed)
     yield from check_mean_diagonals(chart.examined, precomputed)
+    if target.task == "classes" and not automatic:
+        yield from check_regularizing(chart.examined)
     if told:
         yield from check_kernels_alone(chart.examined, part)
     if chart.n < _FEW_ROWS:

@@ -190,6 +190,35 @@ def check_shapes(examined: list[Examined], automatic: bool, precomputed: bool) -
             yield Finding("warning", named("kernel", names), what, *remedies)
 
 
+def check_regularizing(examined: list[Examined]) -> Iterator[Finding]:
+    """Kernels beside which the regularisation of discriminant analysis does not matter."""
+    names = [
+        kernel.name
+        for kernel in examined
+        if kernel.shape == "identity" and kernel.K is not None and _replaces_identity(kernel.K)
+    ]
+    if names and len(names) < len(examined):
+        what = (
+            "so near the identity as to regularize by itself: discriminant analysis that learns its kernel "
+            "learns reg = 0 with it, and a small reg changes nothing."
+        )
+        remedy = "Leave it out of KernelDiscriminantClassifier and DiscriminantMKL if reg is to decide."
+        yield Finding("note", named("kernel", names), what, remedy, "Leave it out if reg is to decide.")
+
+
+def _replaces_identity(K: np.ndarray) -> bool:
+    """Whether v'K~v / tr K~ ≥ v'v / n for every v of sum zero, K~ the centred kernel.
+
+    Then no positive multiple of the identity is part of the best sum of given trace. The identity itself has
+    v'v / (n − 1): its centred trace is n − 1.
+    """
+    n = len(K)
+    centred = center(K / float(np.abs(K).max()))
+    mean = float(np.trace(centred)) / n
+    lowest = scipy.linalg.eigvalsh(centred + 2.0 * mean / n)[0]  # along the ones it has 2 mean
+    return bool(mean > 0.0 and lowest >= mean)
+
+
 def check_mean_diagonals(examined: list[Examined], precomputed: bool) -> Iterator[Finding]:
     """Kernels of very different scale."""
     gap = scale_gap(

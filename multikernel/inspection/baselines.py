@@ -131,6 +131,11 @@ def choose_baselines(baselines: Any, also: tuple[str, ...] = ()) -> Choice:
             name, estimator = entry
             _check_own(name, estimator, known, own)
             own[name] = estimator
+        elif hasattr(entry, "fit"):
+            raise TypeError(
+                f"an estimator among the baselines must have a name; got {entry!r}. Use a pair "
+                "(name, estimator) or a dict by name."
+            )
         else:
             wanted.append(check_choice("baselines", entry, (*known, *GROUPS)))
     asked = frozenset(wanted) - GROUPS.keys()

@@ -196,6 +196,7 @@ class _Block:
         if texts.shape[1]:
             self.encoder.fit(texts)
         self.levels = [_most_frequent(texts[:, j]) for j in range(texts.shape[1])]
+        self.is_empty = np.isnan(numbers).all(axis=0)  # such columns gradient boosting does not take
         return self
 
     def transform(self, part: Any) -> Any:
@@ -206,7 +207,7 @@ class _Block:
         if self.one_hot:
             filled = self.imputer.transform(numbers) if numbers.shape[1] else numbers
             return np.hstack([filled, self.encoder.transform(texts)]) if texts.shape[1] else filled
-        made = {f"number-{j}": column for j, column in enumerate(numbers.T)}
+        made = {f"number-{j}": column for j, column in enumerate(np.where(self.is_empty, 0.0, numbers).T)}
         made |= {
             f"text-{j}": pd.Categorical(np.where(np.isin(column, levels), column, None), categories=levels)
             for j, (column, levels) in enumerate(zip(texts.T, self.levels, strict=True))

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial.distance import cdist
 
-from multikernel._numba import kept_njit
+from multikernel._numba import kept_njit, read_only
 from multikernel._validation import check_numeric_table
 from multikernel.rows.tables import count_rows, take_rows
 
@@ -34,6 +34,7 @@ _BLOCK_ELEMENTS = 1 << 15
 _TILE = (128, 256)
 _TILE_ELEMENTS = 128 * 256
 _DISTANCE_ROWS = 256
+_COLUMNS = 128  # of both tables, while all rows of a tile read them
 _KINDS = {"sqeuclidean": 0, "cityblock": 1, "chi2": 2}
 
 Tile = tuple[slice, slice, np.ndarray]
@@ -434,7 +435,7 @@ def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
     elif kind == "chi2":
         _dense_chi2(left, right, symmetric, np.asarray(out))
     elif kind == "cityblock":
-        _dense_cityblock(left, np.ascontiguousarray(right.T), symmetric, np.asarray(out))
+        _dense_cityblock(left, right, symmetric, np.asarray(out))
     else:
         for start in range(0, len(left), _DISTANCE_ROWS):
             rows = slice(start, start + _DISTANCE_ROWS)
@@ -470,24 +471,46 @@ def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  #
                 out[j, i] = total
 
 
-@kept_njit(error_model="numpy", fastmath={"nnan", "nsz", "contract"})
-def _dense_cityblock(left, columns, symmetric, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """`columns` is the right table transposed, so that the sums of many rows grow side by side."""
-    d, n = columns.shape
-    total = np.empty(_DISTANCE_ROWS)
-    for first in range(0, n, _DISTANCE_ROWS):
-        last = min(first + _DISTANCE_ROWS, n)
-        for i in range(min(last, left.shape[0]) if symmetric else left.shape[0]):
-            begin = max(first, i) if symmetric else first
-            total[: last - begin] = 0.0
-            for k in range(d):
-                x, z = left[i, k], columns[k]
-                for j in range(begin, last):
-                    total[j - begin] += abs(x - z[j])
-            for j in range(begin, last):
-                out[i, j] = total[j - begin]
-                if symmetric:
-                    out[j, i] = total[j - begin]
+def _dense_cityblock(left: np.ndarray, right: np.ndarray, symmetric: bool, out: np.ndarray) -> None:
+    columns, buffers = np.ascontiguousarray(right.T), TileBuffers(1)
+    for rows, band in tiles(len(left), len(right), symmetric):
+        (distances,) = buffers.shaped((rows.stop - rows.start, band.stop - band.start))
+        cityblock_tile(read_only(left[rows]), read_only(columns), band.start, distances)
+        write_tile(out, rows, band, distances, symmetric)
+
+
+def tiles(n_left: int, n_right: int, half: bool) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of the tiles of a matrix; with `half`, of those that cover its upper half."""
+    for top in range(0, n_left, _TILE[0]):
+        rows = slice(top, min(top + _TILE[0], n_left))
+        for first in range(top if half else 0, n_right, _TILE[1]):
+            yield rows, slice(first, min(first + _TILE[1], n_right))
+
+
+@kept_njit(error_model="numpy", fastmath={"nnan", "nsz", "contract"}, nogil=True)
+def cityblock_tile(left, columns, first, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write Σ |x − z| of the rows of `left` and those of a transposed table from `first` on into a tile.
+
+    The sums of a row grow side by side, four columns of the tables at a time, and some columns for all rows
+    of the tile, so that both are in the cache. The order of the terms does not depend on the tile.
+    """
+    d, last = columns.shape[0], first + out.shape[1]
+    out[:] = 0.0
+    for begin in range(0, d, _COLUMNS):
+        end = min(begin + _COLUMNS, d)
+        whole = end - (end - begin) % 4
+        for i in range(out.shape[0]):
+            x, total = left[i], out[i]
+            for k in range(begin, whole, 4):
+                a, b = columns[k, first:last], columns[k + 1, first:last]
+                c, e = columns[k + 2, first:last], columns[k + 3, first:last]
+                xa, xb, xc, xe = x[k], x[k + 1], x[k + 2], x[k + 3]
+                for j in range(total.size):
+                    total[j] += (abs(xa - a[j]) + abs(xb - b[j])) + (abs(xc - c[j]) + abs(xe - e[j]))
+            for k in range(whole, end):
+                z, xk = columns[k, first:last], x[k]
+                for j in range(total.size):
+                    total[j] += abs(xk - z[j])
 
 
 @kept_njit(error_model="numpy")

@@ -110,9 +110,13 @@ class Kernel(ABC):
     def _resolve(self, rows: Rows) -> Kernel:
         return self
 
-    def _reads_products(self, rows: Rows) -> bool:
-        """Whether the Gram of training rows is a function of their products, as `together` writes it."""
-        return False
+    def _written_from(self, rows: Rows) -> str:
+        """What `together` writes the Gram of training rows from; empty where it cannot.
+
+        "products": values that `_map` makes of x · z. "sqeuclidean", "cityblock": exp(−gamma · distance),
+        gamma being its `_coefficient`.
+        """
+        return ""
 
     @abstractmethod
     def _fill(self, pair: Pair, out: np.ndarray) -> None:

@@ -134,8 +134,13 @@ class Gaussian(Kernel):
         if pair.symmetric:
             np.fill_diagonal(out, 1.0)
 
-    def _reads_products(self, rows: Rows) -> bool:
-        return type(self)._fill is Gaussian._fill and Pair(rows, rows).expansion(self._coefficient) is False
+    def _written_from(self, rows: Rows) -> str:
+        if (
+            type(self)._fill is not Gaussian._fill
+            or Pair(rows, rows).expansion(self._coefficient) is not False
+        ):
+            return ""
+        return "sqeuclidean"
 
     def _fill_by_expansion(self, pair: Pair, out: np.ndarray, gamma: float, centred: bool) -> None:
         left, right = (gamma * norms for norms in pair.norms(centred))
@@ -214,6 +219,14 @@ class _DistanceKernel(Kernel):
     def _diagonal(self, rows: Rows) -> np.ndarray:
         self._check_rows(rows)
         return np.ones(rows.values.shape[0])
+
+    @property
+    def _coefficient(self) -> float:
+        return float(self.gamma)
+
+    def _written_from(self, rows: Rows) -> str:
+        is_plain = type(self)._fill is _DistanceKernel._fill and not scipy.sparse.issparse(rows.values)
+        return "cityblock" if is_plain and self._distance == "cityblock" else ""
 
 
 @dataclass(frozen=True, repr=False)

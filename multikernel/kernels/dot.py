@@ -31,8 +31,8 @@ class _DotKernel(Kernel):
     def _map(self, products: np.ndarray) -> None:
         """Apply f in place."""
 
-    def _reads_products(self, rows: Rows) -> bool:
-        return type(self)._fill is _DotKernel._fill
+    def _written_from(self, rows: Rows) -> str:
+        return "products" if type(self)._fill is _DotKernel._fill else ""
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         buffers = TileBuffers(1)

@@ -1,10 +1,10 @@
 """Training Gram matrices of several kernels of the same rows, written together, all at once or on demand.
 
-The products x · z of a tile are computed once; every kernel makes its values of them, and writes these and
-their mirror image below the diagonal, while they are in the cache. So every page of the matrices is written
-once, and none is needed beside them. The squared distances of a tile serve all Gaussians, and a Gaussian
-whose gamma is a power of two times that of a wider one is a power of it: squaring takes a fraction of the
-time of an exponential.
+The products x · z of a tile are computed once, and so are the distances Σ |x − z|; every kernel makes its
+values of them, and writes these and their mirror image below the diagonal, while they are in the cache. So
+every page of the matrices is written once, and none is needed beside them. The squared distances of a tile
+serve all Gaussians, the others all Laplacians, and one of these whose gamma is a power of two times that of a
+wider one is a power of it: squaring takes a fraction of the time of an exponential.
 
 To compute a kernel takes less time than to touch fresh memory for it. A stack on demand (`OnDemand`) writes
 the kernels that a learner works with, and computes what is asked of others without storing them.
@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from multikernel._numba import compiled, kept_njit, read_only, smaller, transpose_square
-from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_strips
+from multikernel.kernels._rows import Pair, Rows, TileBuffers, cityblock_tile, product_strips, tiles
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.distance import Gaussian
 
 _MOST_POWER = 16  # of one exponential: a power p has p times its relative error
 _WIDTH = 256  # columns of a tile
@@ -33,7 +32,7 @@ _LARGEST_SHARE = 0.1  # of the largest number: below it, rounding on the way doe
 
 def joins(kernel: Kernel, rows: Rows, dtype: Any) -> bool:
     """Whether the training Gram of a fitted kernel can be written with others, and is finite in `dtype`."""
-    if not (kernel.is_psd and kernel.is_fitted and kernel._reads_products(rows)):
+    if not (kernel.is_psd and kernel.is_fitted and kernel._written_from(rows)):
         return False
     with np.errstate(all="ignore"):  # of a positive semidefinite kernel no entry is above the largest k(x, x)
         return bool(kernel._diagonal(rows).max() <= _LARGEST_SHARE * float(np.finfo(dtype).max))
@@ -70,6 +69,7 @@ class Joined:
 # --- all tiles of all kernels ------------------------------------------------------------------
 
 Put = Callable[[int, slice, slice, np.ndarray], None]
+Chain = tuple[float, list[tuple[int, int]]]  # see `_chains`
 
 
 def write_together(rows: Rows, kernels: Sequence[Joined], outs: Mapping[int, np.ndarray]) -> None:
@@ -105,27 +105,48 @@ def quadratic_forms(rows: Rows, kernels: Sequence[Joined], beta: np.ndarray) -> 
 
 def _visit(rows: Rows, kernels: Sequence[Joined], wanted: Collection[int], put: Put) -> None:
     """Hand over the values of the kernels wanted, by number, in tiles that cover the upper half."""
-    gammas = {k: j.kernel._coefficient for k, j in enumerate(kernels) if isinstance(j.kernel, Gaussian)}
-    dots = [number for number in wanted if number not in gammas]
-    chains = [(gamma, part) for gamma, chain in _chains(gammas) if (part := _up_to_last(chain, wanted))]
-    buffers = TileBuffers(2)
-    norms = read_only(rows.sq_norms)
+    sources = [joined.kernel._written_from(rows) for joined in kernels]
+    dots = {number: kernels[number] for number in wanted if sources[number] == "products"}
+
+    def chains(source: str) -> list[Chain]:
+        gammas = {k: j.kernel._coefficient for k, j in enumerate(kernels) if sources[k] == source}
+        return [(gamma, part) for gamma, chain in _chains(gammas) if (part := _up_to_last(chain, wanted))]
+
     with np.errstate(all="ignore"):
-        for left, first, strip in product_strips(rows.values, rows.values, half=True):
-            for begin in range(first, len(rows), _WIDTH):
-                right = slice(begin, min(begin + _WIDTH, len(rows)))
-                scratch = buffers.shaped((len(strip), right.stop - begin))
-                for number in dots:
-                    products = strip[:, begin - first : right.stop - first]
-                    put(number, left, right, _values(kernels[number], left, right, products, scratch))
-                if chains:
-                    _negative_distances(
-                        read_only(strip), begin - first, norms[left], norms[right], scratch[0]
-                    )
-                for gamma, chain in chains:
-                    for number, values in _follow(gamma, chain, scratch):
-                        if number in wanted:
-                            put(number, left, right, values)
+        if dots or chains("sqeuclidean"):
+            _visit_products(rows, dots, chains("sqeuclidean"), wanted, put)
+        if chains("cityblock"):
+            _visit_distances(rows, chains("cityblock"), wanted, put)
+
+
+def _visit_products(
+    rows: Rows, dots: Mapping[int, Joined], chains: list[Chain], wanted: Collection[int], put: Put
+) -> None:
+    """Functions of the products x · z, and Gaussians."""
+    buffers, norms = TileBuffers(2), read_only(rows.sq_norms)
+    for left, first, strip in product_strips(rows.values, rows.values, half=True):
+        for begin in range(first, len(rows), _WIDTH):
+            right = slice(begin, min(begin + _WIDTH, len(rows)))
+            scratch = buffers.shaped((len(strip), right.stop - begin))
+            for number, joined in dots.items():
+                products = strip[:, begin - first : right.stop - first]
+                put(number, left, right, _values(joined, left, right, products, scratch))
+            if chains:
+                _negative_distances(read_only(strip), begin - first, norms[left], norms[right], scratch[0])
+            for number, values in _follow(chains, wanted, scratch):
+                put(number, left, right, values)
+
+
+def _visit_distances(rows: Rows, chains: list[Chain], wanted: Collection[int], put: Put) -> None:
+    """Laplacians."""
+    buffers = TileBuffers(2)
+    table, columns = read_only(rows.values), read_only(np.ascontiguousarray(rows.values.T))
+    for left, right in tiles(len(rows), len(rows), half=True):
+        scratch = buffers.shaped((left.stop - left.start, right.stop - right.start))
+        cityblock_tile(table[left], columns, right.start, scratch[0])
+        np.negative(scratch[0], out=scratch[0])
+        for number, values in _follow(chains, wanted, scratch):
+            put(number, left, right, values)
 
 
 def _values(
@@ -172,16 +193,18 @@ def _write_both(out, row, column, values):  # type: ignore[no-untyped-def]  # pr
 
 
 def _follow(
-    gamma: float, chain: list[tuple[int, int]], scratch: list[np.ndarray]
+    chains: list[Chain], wanted: Collection[int], scratch: list[np.ndarray]
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """The values of the Gaussians of one chain, one after the other in the same array."""
+    """The values of the kernels wanted from negative distances, one after the other in the same array."""
     distances, values = scratch
-    np.multiply(distances, gamma, out=values)
-    np.exp(values, out=values)
-    for number, n_squarings in chain:
-        for _ in range(n_squarings):
-            np.square(values, out=values)
-        yield number, values
+    for gamma, chain in chains:
+        np.multiply(distances, gamma, out=values)
+        np.exp(values, out=values)
+        for number, n_squarings in chain:
+            for _ in range(n_squarings):
+                np.square(values, out=values)
+            if number in wanted:
+                yield number, values
 
 
 def _up_to_last(chain: list[tuple[int, int]], wanted: Collection[int]) -> list[tuple[int, int]]:
@@ -190,10 +213,10 @@ def _up_to_last(chain: list[tuple[int, int]], wanted: Collection[int]) -> list[t
     return chain[: places[-1] + 1] if places else []
 
 
-def _chains(gammas: dict[int, float]) -> list[tuple[float, list[tuple[int, int]]]]:
-    """Gaussians by number, the widest first, each with how often the values of the one before are squared.
+def _chains(gammas: dict[int, float]) -> list[Chain]:
+    """Kernels exp(−gamma · distance), the widest first, each with how often the values before it are squared.
 
-    Each chain has the gamma of its first, which takes an exponential.
+    Each chain has the gamma of its first, which takes an exponential; kernels go by number.
 
     Examples
     --------
@@ -202,7 +225,7 @@ def _chains(gammas: dict[int, float]) -> list[tuple[float, list[tuple[int, int]]
     >>> _chains({0: 2.0, 1: 0.5, 2: 16.0})
     [(0.5, [(1, 0), (0, 2)]), (16.0, [(2, 0)])]
     """
-    chains: list[tuple[float, list[tuple[int, int]]]] = []
+    chains: list[Chain] = []
     last = math.nan
     for number, gamma in sorted(gammas.items(), key=lambda item: item[1]):
         fraction, exponent = math.frexp(gamma / last)

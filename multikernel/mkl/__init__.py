@@ -7,8 +7,9 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 ``classifier``, ``regressors``, ``one_class``: the estimators; ``working_sets``: the same on the rows that
 matter, for many rows; ``low_rank``: on factors, for still more; ``vanished``: kernels that lose their weight
 on them; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter; ``regularized/``:
-weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned``: penalty and norm chosen on folds, by
-the search of ``tuning``; ``selection``: what both searches share. The solver is `multikernel.core.weights`.
+weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and ``tuned_regressors``: penalty and
+norm chosen on folds, by the search of ``tuning``; ``selection``: what both searches share. The solver is
+`multikernel.core.weights`.
 """
 
 from ..views import MissingViewsWarning
@@ -18,7 +19,8 @@ from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, ResponseSurface
-from .tuned import MKLClassifierCV, MKLRegressorCV, MKLRidgeCV
+from .tuned import MKLClassifierCV
+from .tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from .weight_path import WeightPath, weight_path
 
 __all__ = [

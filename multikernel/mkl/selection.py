@@ -38,9 +38,8 @@ def split_samples(
 ) -> list[Split]:
     """The training and validation rows of each fold.
 
-    A number of folds is shuffled, for a ``classifier`` stratified, and drawn from the distinct samples: no
-    fold is validated on a row that it was trained on, a repeated row is one of twice the weight, and the
-    order of the rows does not matter. There are no more folds than the smallest class has distinct samples.
+    A number of folds is shuffled, and stratified for a ``classifier``, as GridSearchCV has them: equal rows
+    may be in training and validation part, as they may among new samples. Rows without weight are in no fold.
     """
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         return list_splits(cv, X, y, classifier=classifier, groups=groups)
@@ -48,11 +47,9 @@ def split_samples(
         raise ValueError(
             f"groups need a cv that reads them, such as GroupKFold({cv}); got cv={cv!r}, which does not."
         )
-    labels = y[samples.rows]
-    parts = [test for _, test in make_folds(labels, cv, classifier=classifier, random_state=seed)]
-    used = samples.group >= 0
-    tests = [np.isin(samples.group, test) for test in parts]
-    return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
+    used = np.flatnonzero(samples.group >= 0)
+    folds = make_folds(y[used], cv, classifier=classifier, random_state=seed)
+    return [(used[train], used[test]) for train, test in folds]
 
 
 class SearchedClassifier(MachineClassifier, BaseEstimator):
@@ -98,6 +95,12 @@ def scores_record(params: Sequence[dict[str, Any]], scores: Array) -> dict[str, 
         "std_test_score": spreads,
         "rank_test_score": ranks,
     }
+
+
+def forget(search: Any) -> None:
+    """Take away the model of a fit before, and what is shown of it."""
+    for name in ("estimator_", *_OF_MODEL):
+        search.__dict__.pop(name, None)
 
 
 def adopt(search: Any, model: Any) -> None:

@@ -1,7 +1,8 @@
 """Siblings of the estimators that choose their penalty and the norm of their weights by cross-validation.
 
 :class:`MKLClassifierCV`, :class:`MKLRegressorCV` and :class:`MKLRidgeCV` are to :class:`MKLClassifier`,
-:class:`MKLRegressor` and :class:`MKLRidge` what RidgeCV is to Ridge. The search is in `tuning`.
+:class:`MKLRegressor` and :class:`MKLRidge` what RidgeCV is to Ridge. The search is in `tuning`, the
+regressors are in `tuned_regressors`.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,11 +10,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from .._threads import one_thread
 from .._typing import Array
@@ -22,20 +22,19 @@ from ..core.about import About
 from ..core.callbacks import callback_of
 from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems
 from ..core.estimator import KernelEstimator, worst_status
-from ..core.folds import Split, check_one_score
+from ..core.folds import Split, check_one_score, check_takes_weights
 from ..core.inputs import check_norm, check_sample_weights, require_two_classes, weigh_samples
+from ..core.missing_views import missing_of
 from ..core.optim.loop import SearchProgress, Status, limited, time_left
 from ..views.view import check_normalize
 from .classifier import MKLClassifier
-from .regressors import MKLRegressor, MKLRidge, standard_deviation
-from .selection import adopt, scores_record, seed_of, split_samples
+from .selection import adopt, forget, scores_record, seed_of, split_samples
 from .tuning import (
     SEARCH_TOL,
     Candidate,
     Data,
     GridSearch,
     HeldOutClassifier,
-    HeldOutRegressor,
     LeaveOneOut,
     Part,
     rounded,
@@ -44,8 +43,7 @@ from .tuning import (
 RULES = ("best", "one_se")
 _SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
 _CS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4, 1e5)
-_ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
-_NORMS = (1.0, 1.5, 2.0, np.inf)
+NORMS = (1.0, 1.5, 2.0, np.inf)
 
 TUNED = About(
     family="margin",
@@ -55,18 +53,9 @@ TUNED = About(
     use="The model to try first: nothing to set, probabilities and intervals from the same folds.",
     reference="Kloft et al. 2011; Jamieson & Talwalkar 2016",
 )
-TUNED_RIDGE = replace(
-    TUNED,
-    family="ridge",
-    problem="min over α and p of the leave-one-out error of kernel ridge regression with learned weights",
-    solver="closed-form leave-one-out residuals at the learned weights; the last model has a duality gap",
-    cost="one fit of MKLRidge and n³ for each α and norm; memory P n²",
-    use="Values with Gaussian noise, nothing to set.",
-    reference="Cortes, Mohri & Rostamizadeh 2009; Allen 1974",
-)
 
 
-class _Tuned(KernelEstimator):
+class Tuned(KernelEstimator):
     """The steps that the three share: prepare the banks, search, fit the last model, show what it learned.
 
     Hooks: ``_penalty`` (name of the penalty and of its values), ``_machine(**more)``, ``_part``, ``_set``,
@@ -105,15 +94,17 @@ class _Tuned(KernelEstimator):
         """
         self._check_search()
         self._check_storage()
+        if sample_weight is not None:
+            check_takes_weights(self.scoring)
         seed = seed_of(self)
-        banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks()]
+        banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks(X)]
         self._set_units(banks)
         search = self._search(banks, groups)
         chosen = self._choose(search)
         machine = banks[chosen.bank].machine
+        forget(self)
         self._show(search, chosen, search.out_of_fold(chosen.index, len(banks[0].y)))
         if not self.refit:
-            self.__dict__.pop("_fitted", None)
             self.view_names_, self.n_features_in_ = machine.view_names_, getattr(machine, "n_features_in_", 0)
             return self
         self._set(machine, chosen)
@@ -132,7 +123,7 @@ class _Tuned(KernelEstimator):
             values = _CS
         self._grid = {
             name: _check_values(plural, values, lambda v: check_number(plural, v, above=0.0)),
-            "norm": _check_values("norms", self.norms, check_norm),
+            "norm": _check_values("norms", self.norms, lambda norm: check_norm(norm, "norms")),
         }
         if self.normalizations is not None:
             if self._precomputed:
@@ -140,7 +131,11 @@ class _Tuned(KernelEstimator):
                     "normalizations need kernels that are computed from X; got kernels='precomputed'. Use "
                     "normalizations=None, and normalize the matrices, as by unit_trace(K)."
                 )
-            self._grid["normalize"] = _check_values("normalizations", self.normalizations, check_normalize)
+            self._grid["normalize"] = _check_values(
+                "normalizations",
+                self.normalizations,
+                lambda name: check_normalize(name, parameter="normalizations"),
+            )
         check_choice("rule", self.rule, RULES)
         check_one_score(self.scoring)
         self._check_numerics()
@@ -148,11 +143,18 @@ class _Tuned(KernelEstimator):
     def _set_units(self, banks: list[Data]) -> None:
         """Parameters that are in units of the targets, in numbers, the same in all folds."""
 
-    def _banks(self) -> list[Any]:
-        """The kernels as they are, or with each of the normalizations."""
+    def _banks(self, X: Any) -> list[Any]:
+        """The kernels as they are, or with each of the normalizations.
+
+        After an outer join with gaps, "auto" is missing="mean": the scales of "renormalize" would depend on
+        the weights of each candidate.
+        """
+        stored, fills = self._storage, False
+        if stored.missing == "auto" and missing_of(stored, X) == "renormalize":
+            stored, fills = replace(stored, missing="mean"), True
         if self.normalizations is None:
-            return [self.kernels]
-        return [replace(self._storage, normalize=name) for name in self._grid["normalize"]]
+            return [stored if fills else self.kernels]
+        return [replace(stored, normalize=name) for name in self._grid["normalize"]]
 
     def _candidates(self) -> list[Candidate]:
         """The points of the grid in the order of GridSearchCV."""
@@ -225,9 +227,19 @@ class _Tuned(KernelEstimator):
         best = max(finished, key=lambda c: means[c.index])  # the first of equally good ones
         if self.rule == "best":
             return best
-        least = means[best.index] - search.standard_error(best.index)
+        least = means[best.index] - self._standard_error(search, best)
         near = [c for c in finished if means[c.index] >= least]
         return min(near, key=lambda c: (c.penalty, -means[c.index]))
+
+    def _standard_error(self, search: GridSearch, best: Candidate) -> float:
+        error = search.standard_error(best.index)
+        if error is None:
+            raise ValueError(
+                "rule='one_se' needs the standard error of a score, which one split and a score of all "
+                "leave-one-out predictions do not have. Use rule='best', cv with two folds or more, or, with "
+                "leave-one-out, scoring=None."
+            )
+        return error
 
     def _show(self, search: GridSearch, chosen: Candidate, out_of_fold: Array) -> None:
         names = {f"param_{name}": [c.params[name] for c in search.candidates] for name in self._grid}
@@ -276,14 +288,19 @@ class _Tuned(KernelEstimator):
         """What is learned from the out-of-fold answers."""
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
-        if not reset and not hasattr(self, "estimator_"):
+        if not reset:
+            self._require_model()
+        return super()._validate_table(X, reset=reset)
+
+    def _require_model(self) -> None:
+        if not hasattr(self, "estimator_"):
             raise NotFittedError(
                 f"this {type(self).__name__} has refit=False: it has chosen parameters (best_params_), and "
                 "learned no model. Set refit=True and call fit again."
             )
-        return super()._validate_table(X, reset=reset)
 
     def _weight_columns(self) -> dict[str, Any]:
+        self._require_model()
         return dict(self.estimator_._weight_columns())
 
 
@@ -301,7 +318,7 @@ def _check_values(name: str, values: Any, check: Callable[[Any], Any]) -> list[A
 
 # ---------------------------------------------------------------------- classes
 @dataclass(eq=False, repr=False)
-class MKLClassifierCV(MachineClassifier, _Tuned):
+class MKLClassifierCV(MachineClassifier, Tuned):
     r"""Support vector classifier with learned kernel weights that chooses C and the norm by cross-validation.
 
     .. math::
@@ -329,19 +346,19 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
         Values of ``KernelBank(normalize=...)`` to choose from, each with a stack of its own; None leaves the
         bank as it is.
     cv : int, cross-validation generator or iterable of splits, default=5
-        A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold, and
-        there are no more folds than the smallest class has distinct samples. Splitters that read groups get
-        those of ``fit``.
+        A number of folds is stratified and shuffled with `random_state`; there are no more folds than the
+        smallest class has samples. Splitters that read groups get those of ``fit``.
     scoring : str or callable, optional
         As in scikit-learn; by default the accuracy, in which samples count with their `class_weight`, too.
-        With ``sample_weight`` the scorer gets the weights of the validation samples. Scores of probabilities
-        are refused: the folds are not calibrated.
+        With ``sample_weight`` the scorer gets the weights of the validation samples; a function must take
+        them as ``sample_weight``. Scores of probabilities are refused: the folds are not calibrated.
     halving : bool, default=True
         Whether the poorer half of the candidates is left out after each fold: their other folds are NaN in
         ``cv_results_``. False measures all candidates on all folds, as GridSearchCV does; see Notes.
     rule : {"best", "one_se"}, default="best"
         - "best": the candidate with the best mean score, the first of equally good ones;
-        - "one_se": the smallest C among those within one standard error of the best.
+        - "one_se": the smallest C among those within one standard error of the best; with `halving`,
+          candidates that are within one standard error so far are kept, too.
     refit : bool, default=True
         Whether the last model is fitted; without it there are no predictions.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -352,7 +369,8 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
     probability : bool, default=True
         Whether ``predict_proba`` is wanted: the softmax of a multiple of the scores, (0, s) for two classes,
         calibrated on the out-of-fold scores of the candidate chosen; with `class_weight` there is an offset
-        for each class, too. It takes no further fits.
+        for each class, too, so that the most probable class need not be the predicted one: weights move
+        predictions, and probabilities are those of the samples as they are. It takes no further fits.
     tol : float, default=1e-3
         The relative duality gap of the last fit to reach, and of all fits where `halving` is False. Fits of a
         search with halving stop at 1e-2, or at `tol` where that is larger.
@@ -446,7 +464,7 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
     kernels: Any = "rich"
     _: KW_ONLY
     Cs: Sequence[float] = _CS
-    norms: Sequence[float] = _NORMS
+    norms: Sequence[float] = NORMS
     normalizations: Any = None
     cv: Any = 5
     scoring: Any = None
@@ -515,285 +533,3 @@ class MKLClassifierCV(MachineClassifier, _Tuned):
             )
         calibration = SoftmaxCalibration(offsets=self.class_weight is not None)
         self._calibration = calibration.fit_scores(scores[known], y, weights)
-
-
-# ---------------------------------------------------------------------- values
-class _TunedRegressor(RegressorMixin, _Tuned):
-    """What the two regressors share: intervals from out-of-fold residuals."""
-
-    _task = "regressor"
-
-    def _part(self, machine: Any, data: Data, rows: Array) -> Part:
-        places, totals = data.merged(rows, data.weights[rows])
-        problem, middle = machine._problem(data.targets[places], totals)
-        return Part(places, totals, [problem], middle)
-
-    def _held_out(self, data: Data, machine: Any, X: Any, scores: Array) -> HeldOutRegressor:
-        return HeldOutRegressor(machine, X, scores)
-
-    def _finish(self, machine: Any, data: Data) -> None:
-        machine._settle(machine._solve_stack(data.Ks, data.targets, data.samples))
-
-    def _learn_from_folds(self, data: Data) -> None:
-        """The sizes of the out-of-fold residuals in rising order, and the weight of each."""
-        residuals = np.abs(data.y - self.out_of_fold_).reshape(len(data.y), -1)
-        known = np.isfinite(residuals).all(axis=1) & (data.samples.group >= 0)
-        residuals, weights = residuals[known], data.weights[known]
-        order = np.argsort(residuals, axis=0)
-        self._residuals = np.take_along_axis(residuals, order, axis=0)
-        self._residual_weights = weights[order]
-
-    def predict(self, X: Any) -> Array:
-        """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
-        check_is_fitted(self)
-        values = self._scores(X) + self.intercept_
-        return values[:, 0] if self._one_output else values
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
-        r"""Intervals that hold a new value with the probability asked for, f(x) ± q.
-
-        q is the :math:`\lceil (n + 1)\,\text{coverage} \rceil`-th smallest of the n out-of-fold residuals.
-        The models of the folds have seen fewer samples than the last one, so that intervals are a little too
-        wide rather than too narrow; they are of one width everywhere, and hold on the average over samples
-        that come from where the training samples came from.
-
-        Parameters
-        ----------
-        X : as for ``predict``
-        coverage : float, default=0.9
-            Between 0 and 1; at most n / (n + 1).
-
-        Returns
-        -------
-        array of shape (n_samples, 2), or (n_samples, n_outputs, 2)
-            Lower and upper ends.
-        """
-        check_is_fitted(self)
-        wanted = check_number("coverage", coverage, above=0.0)
-        n = len(self._residuals)
-        if wanted > n / (n + 1.0):
-            raise ValueError(
-                f"coverage must be at most n / (n + 1) = {n / (n + 1.0):.4g} with {n} out-of-fold residuals; "
-                f"got {coverage!r}. Lower it, or fit on more samples."
-            )
-        total = self._residual_weights.sum(axis=0)
-        shares = np.cumsum(self._residual_weights, axis=0) / (total + total / n)
-        places = np.minimum((shares < wanted - 1e-12).sum(axis=0), n - 1)
-        half = np.take_along_axis(self._residuals, places[None], axis=0)[0]
-        values = self.predict(X)
-        half = half[0] if values.ndim == 1 else half
-        return np.stack([values - half, values + half], axis=-1)
-
-
-@dataclass(eq=False, repr=False)
-class MKLRegressorCV(_TunedRegressor):
-    r"""ε-support vector regression with learned kernel weights that chooses C and the norm on folds.
-
-    .. math::
-
-        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K R^2\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
-
-    with :math:`f^{(-k)}_{C, p}` the :class:`MKLRegressor` with penalty :math:`C` and `norm` :math:`p`,
-    learned without the samples of fold :math:`k`. The out-of-fold residuals of the candidate chosen also
-    give intervals, by ``predict_interval``.
-
-    Parameters
-    ----------
-    kernels, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs, callback,
-    on_interrupt, verbose, random_state
-        As for :class:`MKLClassifierCV`.
-    Cs : sequence of float or "auto", default="auto"
-        Penalties to choose from; positive. "auto" is 0.01, 0.1, ... 1e5 times the standard deviation of y.
-    cv : int, cross-validation generator or iterable of splits, default=5
-        A number of folds is shuffled with `random_state`; equal rows with equal values are in the same fold.
-    scoring : str or callable, optional
-        As in scikit-learn; R² by default.
-    epsilon : float >= 0 or "auto", default="auto"
-        Errors below it are free. "auto" is a tenth of the standard deviation of y.
-
-    Attributes
-    ----------
-    C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
-        As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array (n,), the prediction of each sample by the model of the fold that did not see it
-    estimator_ : MKLRegressor, the last fit
-    kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
-    total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
-        As for :class:`MKLRegressor`.
-
-    Notes
-    -----
-    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
-
-    References
-    ----------
-    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
-    Barber, Candès, Ramdas & Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 49,
-    2021.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import MKLRegressorCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, size=(500, 2))
-    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=500)
-    >>> model = MKLRegressorCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[:100], y[:100])
-    >>> bool(model.score(X[100:], y[100:]) > 0.9)
-    True
-    >>> low, high = model.predict_interval(X[100:], coverage=0.9).T
-    >>> bool(np.mean((low <= y[100:]) & (y[100:] <= high)) > 0.8)
-    True
-    """
-
-    about = TUNED
-
-    kernels: Any = "rich"
-    _: KW_ONLY
-    Cs: Sequence[float] | str = "auto"
-    norms: Sequence[float] = _NORMS
-    normalizations: Any = None
-    cv: Any = 5
-    scoring: Any = None
-    halving: bool = True
-    rule: str = "best"
-    refit: bool = True
-    epsilon: float | str = "auto"
-    costs: Any = None
-    tol: float = 1e-3
-    max_iter: int = 300
-    max_time: float | None = None
-    n_jobs: int | None = None
-    callback: Callable[[dict[str, Any]], bool | None] | None = None
-    on_interrupt: str = "raise"
-    verbose: int = 0
-    random_state: Any = None
-
-    def _machine(self, kernels: Any, **more: Any) -> MKLRegressor:
-        names = ("epsilon", "costs", "tol", "max_iter")
-        return MKLRegressor(kernels, **{name: getattr(self, name) for name in names}, **more)
-
-    def _check_search(self) -> None:
-        super()._check_search()
-        self._machine(self.kernels)._check_penalty()
-
-    def _set_units(self, banks: list[Data]) -> None:
-        spread = standard_deviation(banks[0].targets, banks[0].samples.weights)
-        for data in banks:
-            data.machine._in_units(spread)
-            data.machine.epsilon = data.machine.epsilon_
-        if isinstance(self.Cs, str):
-            self._grid["C"] = [spread * C for C in self._grid["C"]]
-
-    def _rows_of(self, y: Any) -> Array:
-        return column_or_1d(y).astype(float)
-
-
-@dataclass(eq=False, repr=False)
-class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
-    r"""Kernel ridge regression with learned kernel weights that chooses alpha and the norm.
-
-    .. math::
-
-        (\hat\alpha, \hat p) = \arg\min_{\alpha,\, p}\ \frac1n \sum_i
-        \Bigl(\frac{(P y)_i}{P_{ii}}\Bigr)^2, \qquad
-        P = A^{-1} - \frac{A^{-1} 1 1' A^{-1}}{1' A^{-1} 1}, \quad
-        A = \sum_m \mu_m K_m + \alpha I
-
-    with :math:`\mu` the weights that :class:`MKLRidge` learns at :math:`\alpha` and `norm` :math:`p`. The
-    sum is the leave-one-out error, in closed form, at these weights, which have seen all samples. With `cv`
-    folds the weights of each fold are learned without its validation samples, too. The residuals of the
-    candidate chosen also give intervals, by ``predict_interval``.
-
-    Parameters
-    ----------
-    kernels, norms, normalizations, refit, costs, tol, max_iter, max_time, n_jobs, callback, on_interrupt,
-    verbose, random_state
-        As for :class:`MKLClassifierCV`.
-    alphas : sequence of float, default=(1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3)
-        Strengths of the regularization to choose from; positive.
-    cv : int, cross-validation generator or iterable of splits, default=None
-        None is leave-one-out in closed form; else as for :class:`MKLRegressorCV`.
-    scoring : str or callable, optional
-        As in scikit-learn. By default minus the mean squared error of leave-one-out, and R² on folds.
-    halving : bool, default=True
-        As for :class:`MKLClassifierCV`. Leave-one-out measures all candidates in any case, with True at
-        weights of a relative gap of 1e-2.
-    rule : {"best", "one_se"}, default="best"
-        As for :class:`MKLClassifierCV`, with the largest alpha for "one_se".
-    fit_intercept : bool, default=True
-        Whether each output has an intercept that is not regularized.
-
-    Attributes
-    ----------
-    alpha_ : float, the alpha chosen
-    norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
-        As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
-    out_of_fold_ : array (n,) or (n, n_outputs)
-        The prediction of each sample by a model that did not see it.
-    estimator_ : MKLRidge, the last fit
-    kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
-    total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
-        As for :class:`MKLRidge`.
-
-    Notes
-    -----
-    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
-
-    References
-    ----------
-    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
-    Allen, The relationship between variable selection and data augmentation and a method for prediction,
-    Technometrics 16, 1974.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import MKLRidgeCV
-    >>> from multikernel.kernels import Linear
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]
-    >>> model = MKLRidgeCV(views, alphas=[0.1, 1, 10]).fit(X, 3 * X[:, 0] + 1)
-    >>> model.alpha_, model.norm_, float(model.predict([[1.0, 0.0]])[0].round(1))
-    (0.1, 1.0, 4.0)
-    """
-
-    about = TUNED_RIDGE
-    _penalty = ("alpha", "alphas")
-
-    kernels: Any = "rich"
-    _: KW_ONLY
-    alphas: Sequence[float] = _ALPHAS
-    norms: Sequence[float] = _NORMS
-    normalizations: Any = None
-    cv: Any = None
-    scoring: Any = None
-    halving: bool = True
-    rule: str = "best"
-    refit: bool = True
-    fit_intercept: bool = True
-    costs: Any = None
-    tol: float = 1e-3
-    max_iter: int = 300
-    max_time: float | None = None
-    n_jobs: int | None = None
-    callback: Callable[[dict[str, Any]], bool | None] | None = None
-    on_interrupt: str = "raise"
-    verbose: int = 0
-    random_state: Any = None
-
-    def _machine(self, kernels: Any, **more: Any) -> MKLRidge:
-        names = ("fit_intercept", "costs", "tol", "max_iter")
-        return MKLRidge(kernels, **{name: getattr(self, name) for name in names}, **more)
-
-    def _folds(self, data: Data, groups: Any) -> tuple[type[GridSearch], list[Split]]:
-        if self.cv is not None:
-            return super()._folds(data, groups)
-        if groups is not None:
-            raise ValueError("groups need a cv that reads them, such as GroupKFold(5); got cv=None.")
-        if len(data.targets) < 2:
-            raise ValueError("leave-one-out (cv=None) needs at least 2 samples; got 1 sample.")
-        return LeaveOneOut, []
-
-    def _rows_of(self, y: Any) -> Array:
-        return np.asarray(y, float)

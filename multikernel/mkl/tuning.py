@@ -21,7 +21,9 @@ the stack: cold, and to its own tolerance.
 
 **Leave-one-out** (:class:`LeaveOneOut`), for the squared loss: with A = K(μ) + diag(α/w), s = A⁻¹1 and
 P = A⁻¹ − ss'/(1's) (A⁻¹ without intercept), the prediction of sample i by a model that did not see it, at the
-weights μ of all samples, is y_i − (Py)_i / P_ii.
+weights μ of all samples, is y_i − (Py)_i / P_ii. Equal rows are one sample with the sum w of their weights: a
+row of weight v that is left out leaves the share s = 1 − v/w of it, and the prediction is
+y_i − (Py)_i / (s w/α + (1 − s) P_ii).
 """
 
 import copy
@@ -111,8 +113,8 @@ class Data:
 # ---------------------------------------------------------------------- models as scorers see them
 _OTHER_SAMPLES = (
     "scoring must ask for predictions of the validation samples that it is given, as they are: the folds of "
-    "a search share one Gram stack, and know no other samples. Use halving=False and a scorer of y, or "
-    "GridSearchCV."
+    "a search share one Gram stack, and know no other samples. Hand X on unchanged in the scorer, or use "
+    "GridSearchCV around an estimator without cross-validation of its own."
 )
 
 
@@ -389,14 +391,17 @@ class GridSearch:
         means = self.scores[:, : number + 1].mean(axis=1)
         originals = [c for c in alive if self._twins[c.index] == c.index]
         count = max(-(-len(originals) // 2), _FEWEST)
-        best = sorted(originals, key=lambda c: -rounded(means[c.index]))[:count]
-        kept = {candidate.index for candidate in best}
+        ordered = sorted(originals, key=lambda c: -rounded(means[c.index]))
+        kept = {candidate.index for candidate in ordered[:count]}
+        if self.estimator.rule == "one_se" and number > 0:
+            least = means[ordered[0].index] - (self.standard_error(ordered[0].index) or 0.0)
+            kept |= {candidate.index for candidate in ordered if means[candidate.index] >= least}
         return [candidate for candidate in alive if self._twins[candidate.index] in kept]
 
-    def standard_error(self, index: int) -> float:
-        """Of the mean score of a candidate over its folds; 0 where there is only one."""
+    def standard_error(self, index: int) -> float | None:
+        """Of the mean score of a candidate over its folds; None where there is only one."""
         known = self.scores[index][np.isfinite(self.scores[index])]
-        return float(np.std(known, ddof=1) / np.sqrt(known.size)) if known.size > 1 else 0.0
+        return float(np.std(known, ddof=1) / np.sqrt(known.size)) if known.size > 1 else None
 
     def out_of_fold(self, index: int, n_rows: int) -> Array:
         """The answers to each row by the fold that did not see it, NaN where there is none (n_rows, ...)."""
@@ -434,6 +439,8 @@ class LeaveOneOut(GridSearch):
         outcomes: list[Outcome] = []
         machine = copy.copy(data.machine)
         part = self.estimator._part(machine, data, self.tests[0])
+        places = data.samples.group[self.tests[0]]
+        stays = 1.0 - data.weights[self.tests[0]] / part.weights[places]
         for candidate in path:
             if self._begun and self.is_over():
                 break
@@ -443,10 +450,10 @@ class LeaveOneOut(GridSearch):
             start = outcomes[-1].solutions[0].result if outcomes and self.halving else None
             result = machine._learn(data.Ks, losses, start=start, tol=self.tol)
             K = weighted_sum(data.Ks, result.weights)
-            residuals = loo_residuals(
-                K, losses[0].shift, np.array([loss.target for loss in losses]), losses[0].has_intercept
-            )
-            values = (data.targets - residuals.T)[data.samples.group[self.tests[0]]]
+            outputs = np.array([loss.target for loss in losses])
+            intercept = losses[0].has_intercept
+            residuals = loo_residuals(K, losses[0].shift, outputs, intercept, rows=(places, stays))
+            values = data.targets[places] - residuals.T
             model = self.estimator._held_out(data, machine, self.tests[0], values)
             solved = Solved(result, part.problems[0].rows, part.problems[0].names)
             score = self._score(data, candidate, model)
@@ -466,12 +473,17 @@ class LeaveOneOut(GridSearch):
         self._errors[candidate.index] = float(np.sqrt(shares**2 @ (errors - mean) ** 2))
         return check_score(-mean)
 
-    def standard_error(self, index: int) -> float:
-        return self._errors.get(index, 0.0)
+    def standard_error(self, index: int) -> float | None:
+        return self._errors.get(index)
 
 
-def loo_residuals(K: Array, ridge: Array, targets: Array, intercept: bool) -> Array:
+def loo_residuals(
+    K: Array, ridge: Array, targets: Array, intercept: bool, rows: tuple[Array, Array] | None = None
+) -> Array:
     """y_i minus its prediction without sample i, (n_outputs, n); K (n, n) is overwritten.
+
+    ``rows``: the sample of each row, and the share of its weight that stays when the row is left out; the
+    residuals are then those of the rows, (n_outputs, n_rows).
 
     Examples
     --------
@@ -488,11 +500,14 @@ def loo_residuals(K: Array, ridge: Array, targets: Array, intercept: bool) -> Ar
         extra = max(100.0 * extra, 1e-14 * float(np.abs(diagonal).mean()))
     solved = lapack.dpotrs(factor, np.asfortranarray(np.vstack([np.ones(n), targets]).T), lower=False)[0]
     inverse = lapack.dpotri(factor, lower=False)[0].diagonal()
-    if not intercept:
-        return np.asarray(solved[:, 1:].T / inverse)
-    ones = solved[:, 0]
-    shares = solved[:, 1:].sum(axis=0) / ones.sum()
-    return np.asarray((solved[:, 1:] - np.outer(ones, shares)).T / (inverse - ones**2 / ones.sum()))
+    duals, ones = solved[:, 1:], solved[:, 0]
+    if intercept:
+        duals = duals - np.outer(ones, duals.sum(axis=0) / ones.sum())
+        inverse = inverse - ones**2 / ones.sum()
+    if rows is None:
+        return np.asarray(duals.T / inverse)
+    places, stays = rows
+    return np.asarray(duals[places].T / (stays / ridge[places] + (1.0 - stays) * inverse[places]))
 
 
 def rounded(mean: float) -> float:

@@ -1,7 +1,7 @@
 """Classification with kernel weights that depend on the sample: nonstationary kernel combination."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,15 @@ from ..core.folds import random_source
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
 from ..core.optim.loop import Options, Status, carried
 from ..views import make_bank
+from .components import (
+    ComponentContributions,
+    by_kernel,
+    check_posteriors,
+    components_of,
+    contributions_of,
+    kernels_of_classes,
+    merged,
+)
 from .solver.learn import (
     SOLVERS,
     Effort,
@@ -29,7 +38,7 @@ from .solver.learn import (
     learn_separating,
     n_starts,
 )
-from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
+from .solver.mixtures import MODES, Mixtures, Pair, log_sum_exp, responsibilities
 
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
 _CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
@@ -47,8 +56,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         f(x) = \ln \sum_m e^{F^+_m(x)} - \ln \sum_m e^{F^-_m(x)}, \qquad
         F^\pm_m(x) = a^\pm_m + \langle w^\pm_m, \phi_m(x) \rangle - \tfrac12 k_m(x, x)
 
-    where each class has one component for each kernel :math:`k_m` with feature map :math:`\phi_m`. Fitting
-    lowers
+    where each class has one component for each of its kernels :math:`k_m` with feature map :math:`\phi_m`.
+    Fitting lowers
 
     .. math::
 
@@ -64,16 +73,21 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         One component for each and class; a kernel may be given several times. Kernels of unit diagonal are
         the safe choice: otherwise their scale, through :math:`k(x, x)/2`, is one of variance.
+    class_kernels : dict, optional
+        From class label to the list of names of the kernels that the mixture of the class has; classes that
+        are not named, and all by default, have every kernel. Names are those of ``view_names_``. The mixture
+        of the rest, where there are more than two classes, has the kernels of any other class.
     C : float or numpy.inf
         Penalty on margin violations; infinity is the hard margin. One kernel alone gives the SVM with
         twice this C.
     method : {"qp", "full", "hard"}
-        ``"qp"``: the problem above, as published. ``"full"``: the log-sum-exp also of the other class; less
-        inclined to mix kernels. ``"hard"``: the maximum for both, also in `decision_function`.
+        ``"qp"``: the problem above, whose convex problem is the published quadratic program (see Notes).
+        ``"full"``: the log-sum-exp also of the other class; less inclined to mix kernels. ``"hard"``: the
+        maximum for both, also in `decision_function`.
     margin : float > 0
-        The margin :math:`\gamma`; with method "qp" the logarithm of the number of kernels is added, without
-        which the best mixtures would be constant. There a small margin mixes the kernels, a large one
-        selects.
+        The margin :math:`\gamma`; with method "qp" the logarithm of the number of kernels of the other class
+        is added, without which the best mixtures would be constant. There a small margin mixes the kernels,
+        a large one selects.
     n_init : int or "auto"
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats, and
         fewer where they would take more than a quarter of the work that `max_iter` allows.
@@ -86,9 +100,9 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
     solver : {"ipm", "smo"}
-        Of the convex problem: our interior point method on the constraints that matter; or sequential minimal
-        optimisation with Newton steps (not for method "full"), often several times faster, which leaves to
-        the former what it cannot solve.
+        Of the convex problem: an interior point method on the constraints that matter; or sequential minimal
+        optimisation with Newton steps, as in the paper (not for method "full"), often several times faster,
+        which leaves to the former what it cannot solve.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -112,7 +126,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     view_names_, machine_names_ : list of str
     dual_coef_ : array (n_machines, 2, n_kernels, n_support)
         Coefficients of the components of the positive and of the negative mixture.
-    offsets_ : array (n_machines, 2, n_kernels), :math:`a^\pm`; minus infinity for components without use
+    offsets_ : array (n_machines, 2, n_kernels)
+        :math:`a^\pm`; minus infinity for components without use, and for kernels that a mixture has not.
     support_ : array (n_support,), indices of the support samples
     classes_ : array (n_classes,)
     objective_ : float, :math:`\Phi` (sum over the machines)
@@ -131,6 +146,11 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     Notes
     -----
+    The paper maximises the dual of the convex problem without the entropy of the other class ("qp"). It does
+    not give its margin :math:`\gamma`, and its dual lacks the terms of :math:`k(x, x)`, which cancel for
+    kernels of unit diagonal only; the margin's logarithm above and these terms are ours (see the page of
+    errata in the documentation).
+
     The problem is not convex: another start may end elsewhere. Where kernels differ the uniform start is a
     good one; where a kernel repeats, starts decide. On scaled data the accuracy is that of
     :class:`MKLClassifier` and of the plain sum of the kernels; what the model adds is *where* which kernel
@@ -189,6 +209,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
+    class_kernels: Any = None
     C: float = 10.0
     method: str = "qp"
     margin: float = 1.0
@@ -206,7 +227,9 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     random_state: Any = None
 
     # ------------------------------------------------------------------ fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NonstationaryClassifier":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, posteriors: Any = None
+    ) -> "NonstationaryClassifier":
         """Learn the mixtures of both classes, or of each class and the rest.
 
         Parameters
@@ -215,6 +238,11 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
+        posteriors : array (n, n_kernels) or dict, optional
+            Where to start: the share of each kernel in each sample, of sum 1, in the mixture of the sample's
+            own class (and in that of the rest); or a dict from class label to (n_kernels,) shares for all
+            samples of the class, uniform for classes that are not named. It is the first of the `n_init`
+            starts, and with "auto" the only one.
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
@@ -227,17 +255,29 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
         self._tell_of_kernels(Ks)
         self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
+        allowed = kernels_of_classes(self.class_kernels, self.classes_, self.view_names_)
+        start = None
+        if posteriors is not None:
+            given = check_posteriors(posteriors, codes, self.classes_, allowed, self.view_names_)
+            start = merged(given, samples)
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
+        kernels = [components_of(allowed, codes[samples.rows], p.signs[0]) for p in problems]
         source = random_source(0 if self.random_state is None else self.random_state)
         seeds = source.randint(2**31, size=len(problems))
         solve = delayed(carried(self._solve))
         effort = self._effort(len(problems))
-        jobs = (solve(Ks, p, samples.weights, int(s), effort) for p, s in zip(problems, seeds, strict=True))
+        machines = [
+            self._mixtures(Ks, k, p.signs[0], samples.weights) for k, p in zip(kernels, problems, strict=True)
+        ]
+        jobs = (
+            solve(m, p.names[0], start, int(s), effort)
+            for m, p, s in zip(machines, problems, seeds, strict=True)
+        )
         # Threads of the linear algebra wait for each other longer than such matrices take.
         with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
             results = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
-        self._store(Ks, problems, results, samples)
-        self._calibration = calibrate(self, X, y, sample_weight)
+        self._store(machines, problems, results, samples)
+        self._calibration = calibrate(self, X, y, sample_weight, posteriors=posteriors)
         return self
 
     def _check_parameters(self) -> None:
@@ -264,13 +304,14 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         return Effort(turns, _FOR_STARTS * turns if self.n_init == "auto" else np.inf)
 
     def _solve(
-        self, Ks: Array, problem: Machines, weights: Array, seed: int, effort: Effort
+        self, mixtures: Mixtures, name: str, start: Array | None, seed: int, effort: Effort
     ) -> MixturesResult:
         """The mixtures of one class and the rest."""
-        mixtures = self._mixtures(Ks, problem.signs[0], weights)
-        count = n_starts(mixtures) if self.n_init == "auto" else int(self.n_init)
-        starts = draw_starts(mixtures, count, np.random.default_rng(seed))
-        label = "" if self.classes_.size == 2 else f"{problem.names[0]}: "
+        count = self.n_init if self.n_init != "auto" else n_starts(mixtures) if start is None else 1
+        given = [] if start is None else [_on_sides(start, mixtures)]
+        generator = np.random.default_rng(seed)
+        starts = given + draw_starts(mixtures, int(count) - len(given), generator)
+        label = "" if self.classes_.size == 2 else f"{name}: "
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self, label))
         if np.isfinite(self.C):
             return learn_mixtures(mixtures, starts, solver=self.solver, options=options, effort=effort)
@@ -278,36 +319,46 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         if result is None:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no mixtures of these kernels were found "
-                f"that separate {problem.names[0]!r} from the rest. Use a finite C, richer kernels, or a "
+                f"that separate {name!r} from the rest. Use a finite C, richer kernels, or a "
                 "larger n_init; where the classes nearly touch, scale the columns or normalise the kernels."
             )
         return result
 
-    def _mixtures(self, Ks: Array, signs: Array, weights: Array) -> Mixtures:
-        each = np.arange(len(Ks))
-        margin = float(self.margin) + (np.log(len(Ks)) if self.method == "qp" else 0.0)
+    def _mixtures(self, Ks: Array, kernels: Pair, signs: Array, weights: Array) -> Mixtures:
+        margins = np.full(signs.size, float(self.margin))
+        if self.method == "qp":  # what the other class may gain by mixing
+            margins += np.log(np.where(signs > 0.0, kernels[1].size, kernels[0].size))
         return Mixtures(
             Ks,
-            kernels=(each, each),
+            kernels=kernels,
             rows=(np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)),
             bounds=weights * self.C if np.isfinite(self.C) else np.ones(signs.size),
-            margins=np.full(signs.size, margin),
+            margins=margins,
             mode=self.method,
         )
 
     def _store(
-        self, Ks: Array, problems: list[Machines], results: list[MixturesResult], samples: Samples
+        self,
+        machines: list[Mixtures],
+        problems: list[Machines],
+        results: list[MixturesResult],
+        samples: Samples,
     ) -> None:
         """Keep the mixtures in compact form: support rows and used kernels only."""
-        coefficients = np.stack([np.stack(r.point.coefficients) for r in results])
+        Ks, kernels = machines[0].Ks, [m.kernels for m in machines]
+        points = [r.point for r in results]
+
+        def stacked(parts: list[Pair], missing: float) -> Array:
+            return np.stack([by_kernel(p, k, len(Ks), missing) for p, k in zip(parts, kernels, strict=True)])
+
+        coefficients = stacked([p.coefficients for p in points], 0.0)
         spread = samples.spread(coefficients.reshape(-1, coefficients.shape[-1]))
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread.reshape(*coefficients.shape[:3], -1).take(self.support_, axis=-1)
-        self.offsets_ = np.stack([np.stack(r.point.offsets) for r in results])
+        self.offsets_ = stacked([p.offsets for p in points], -np.inf)
         self.machine_names_ = [name for problem in problems for name in problem.names]
-        self.machine_weights_ = np.stack(
-            [np.mean([self._shares(F).mean(axis=0) for F in r.point.scores], axis=0) for r in results]
-        )
+        means = [tuple(self._shares(F).mean(axis=0) for F in p.scores) for p in points]
+        self.machine_weights_ = stacked([(plus, minus) for plus, minus in means], 0.0).mean(axis=1)
         self.kernel_weights_ = self.machine_weights_.mean(axis=0)
         self.objective_ = float(sum(r.objective for r in results))
         self.dual_gap_ = float(max(r.gap for r in results))
@@ -329,20 +380,22 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     # ------------------------------------------------------------------ predict
     def _component_scores(self, X: Any) -> Array:
         """F of every sample, machine, mixture and kernel: (n_samples, n_machines, 2, n_kernels)."""
-        return np.concatenate(list(self._by_batches(X, self._batch_scores)))
+        return np.concatenate([self._scores_of(*parts) for parts in self._by_batches(X, self._parts)])
 
-    def _batch_scores(self, X: Any) -> Array:
+    def _scores_of(self, expansions: Array, diagonals: Array) -> Array:
+        return expansions - 0.5 * diagonals[:, None, None, :] + self.offsets_
+
+    def _parts(self, X: Any) -> tuple[Array, Array]:
+        """⟨w, φ(x)⟩ (n_samples, n_machines, 2, n_kernels) and k(x, x) (n_samples or 1, n_kernels)."""
         diagonals = self._self_similarities(X)
         n_machines, _, n_kernels, n_kept = self._coefficients.shape
-        blocks = {}
-        for m, K in self._bank.iter_kernels(X):
-            expansion = K @ self._coefficients[:, :, m].reshape(-1, n_kept).T
-            blocks[m] = expansion - 0.5 * diagonals[:, [m]]
-        n_samples = len(next(iter(blocks.values())))
-        scores = np.full((n_samples, n_machines, 2, n_kernels), -np.inf)
+        blocks = {
+            m: K @ self._coefficients[:, :, m].reshape(-1, n_kept).T for m, K in self._bank.iter_kernels(X)
+        }
+        expansions = np.zeros((len(next(iter(blocks.values()))), n_machines, 2, n_kernels))
         for m, block in blocks.items():
-            scores[..., m] = block.reshape(n_samples, n_machines, 2) + self.offsets_[:, :, m]
-        return scores
+            expansions[..., m] = block.reshape(-1, n_machines, 2)
+        return expansions, diagonals
 
     def _self_similarities(self, X: Any) -> Array:
         """k(x, x), (n_samples, n_kernels); one row for all where the kernels are precomputed."""
@@ -435,8 +488,90 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
             weights = weights[:, 0]
         return weights[..., 0, :], weights[..., 1, :]
 
+    def component_contributions(self, X: Any) -> ComponentContributions:
+        """The decision at each sample as a sum over the components, with the entropies of their weights.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        ComponentContributions
+            Arrays of signed terms whose sum is `decision_function`: what the training samples say through
+            each kernel, the kernel's own k(x, x), the offset, and the entropy of the weights. One precomputed
+            kernel alone may have any diagonal, which cancels: its mean stands for k(x, x).
+
+        Examples
+        --------
+        >>> from multikernel.kernels import Gaussian, Linear
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = NonstationaryClassifier([Linear(), Gaussian()]).fit(X, X[:, 0] > 0)
+        >>> parts = model.component_contributions(X)
+        >>> parts.similarity.shape, parts.entropy.shape
+        ((30, 2, 2), (30, 2))
+        >>> bool(np.allclose(parts.total, model.decision_function(X)))
+        True
+        """
+        batches = [
+            contributions_of(self._shares(self._scores_of(E, D)), E, D, self.offsets_)
+            for E, D in self._by_batches(X, self._parts)
+        ]
+        joined = {
+            f.name: np.concatenate([getattr(batch, f.name) for batch in batches])
+            for f in fields(ComponentContributions)
+        }
+        if self.classes_.size == 2:
+            joined = {name: values[:, 0] for name, values in joined.items()}
+        return ComponentContributions(**joined)
+
+    def pair_weights(self, X: Any) -> Array:
+        r"""The weight of each kernel for each pair of a sample and a support sample.
+
+        With :math:`\lambda_t = \tfrac12 \sum |s_t|`, half the sum of the absolute ``dual_coef_`` of support
+        sample :math:`t` over both mixtures and all kernels, and :math:`y_t = \pm 1`,
+
+        .. math::
+
+            f(x) = \sum_t y_t \lambda_t \sum_m \nu_{m,t}(x) k_m(x_t, x) + b(x)
+
+        where :math:`b(x)` are the other terms of `component_contributions`.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_support, n_kernels), or (n_samples, n_machines, n_support, n_kernels)
+            :math:`\nu_{m,t}(x) \ge 0`: the posteriors of the kernel at :math:`x` times those at
+            :math:`x_t`, summed over both mixtures; 0 for support samples of other machines.
+
+        Examples
+        --------
+        >>> from multikernel.kernels import Gaussian, Linear
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = NonstationaryClassifier([Linear(), Gaussian()]).fit(X, X[:, 0] > 0)
+        >>> model.pair_weights(X[:5]).shape == (5, model.support_.size, 2)
+        True
+        """
+        shares = self._shares(self._component_scores(X))
+        sizes = np.abs(self.dual_coef_)
+        totals = 0.5 * sizes.sum(axis=(1, 2))
+        at_support = sizes / np.where(totals > 0.0, totals, 1.0)[:, None, None, :]
+        pairs = np.einsum("nkpm,kpmt->nktm", shares, at_support)
+        return pairs[:, 0] if self.classes_.size == 2 else pairs
+
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}
+
+
+def _on_sides(start: Array, mixtures: Mixtures) -> Pair:
+    """Posteriors (n, n_kernels) of the positive and of the negative samples over their components."""
+    positive, negative = (
+        start[np.ix_(rows, kernels)] for rows, kernels in zip(mixtures.rows, mixtures.kernels, strict=True)
+    )
+    return positive, negative
 
 
 # ------------------------------------------------------------------ warnings

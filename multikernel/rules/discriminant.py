@@ -103,6 +103,10 @@ class KimDiscriminant(TwoClassLearner):
     ----------
     reg : float
         λ > 0, in the units of the scaled kernels.
+    weighted : bool, default=False
+        Whether each covariance counts in proportion to the size of its class, (n₊S₊ + n₋S₋)/n, as Ye, Chen &
+        Ji (2007) state the criterion. With ``normalize=True`` the weights are then those of
+        :class:`DiscriminantMKL` with the same ``reg``. If not, the classes count alike, whatever their size.
     normalize : bool
         Whether s_m is the mean squared distance from the centre of all samples, tr(HK_mH) / n, so that the
         scales of the kernels do not matter. If not, s_m = 1, and a kernel of larger entries has a larger
@@ -122,6 +126,9 @@ class KimDiscriminant(TwoClassLearner):
     >>> learner = KimDiscriminant(reg=0.1).fit([np.outer(x, x), np.outer(z, z)], ["no", "yes", "no", "yes"])
     >>> learner.kernel_shares_.round(3), round(learner.objective_, 1)
     (array([0.917, 0.083]), 29.1)
+    >>> weighted = learner.set_params(weighted=True).fit([np.outer(x, x), np.outer(z, z)], [0, 1, 0, 1])
+    >>> weighted.kernel_shares_.round(3)  # those of DiscriminantMKL
+    array([0.978, 0.022])
     """
 
     about = About(
@@ -135,6 +142,7 @@ class KimDiscriminant(TwoClassLearner):
 
     reg: float = 1e-4
     _: KW_ONLY
+    weighted: bool = False
     normalize: bool = True
     max_time: float | None = None
 
@@ -143,7 +151,7 @@ class KimDiscriminant(TwoClassLearner):
         scales = variance_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
         stack = np.ascontiguousarray(Ks, float)
         try:
-            found = learn_kim(stack, (signs > 0).astype(int), reg, scales=scales)
+            found = learn_kim(stack, (signs > 0).astype(int), reg, scales=scales, weighted=self.weighted)
         except StartError:
             _blame_indefinite(self.view_names_, stack)
             raise ValueError(

@@ -14,11 +14,13 @@ from .._validation import check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.one_kernel import OneKernel, fixed_seed
-from .solver.conformal_kernel import learn_conformal, rescaled_rows
+from ..views import KernelBank, View
+from ..views.view import read_kernel
+from .solver.conformal_kernel import learn_conformal
 
 CONFORMAL = About(
     family="one kernel",
-    problem="max tr S_b / tr S_w over q(x) = a₀ + Σ a_j k₀(x, c_j), k(x, z) = q(x) q(z) k₀(x, z)",
+    problem="max tr S_b / tr S_w over q(x) = a₀ + Σ a_j k₁(x, c_j), k(x, z) = q(x) q(z) k₀(x, z)",
     solver=(
         "small steps along the gradient, none of which lowers the value; or a generalised eigenvector, exact"
     ),
@@ -37,7 +39,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     .. math::
 
-        k(x, z) = q(x)\, q(z)\, k_0(x, z), \qquad q(x) = a_0 + \sum_j a_j\, k_0(x, c_j), \qquad
+        k(x, z) = q(x)\, q(z)\, k_0(x, z), \qquad q(x) = a_0 + \sum_j a_j\, k_1(x, c_j), \qquad
         \max_a\ J = \frac{\mathrm{tr}\, S_b}{\mathrm{tr}\, S_w}
 
     with cores :math:`c_j` among the training points, and :math:`S_b` and :math:`S_w` the scatters between and
@@ -51,6 +53,10 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         Precomputed: X is (n, n) at fit and (n_samples, n) afterwards.
         Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
         ``normalize``.
+    factor_kernel : kernel, View or function f(X, Z), default=None
+        :math:`k_1`; None is :math:`k_0`. One of its own, such as ``Gaussian()`` beside a wide :math:`k_0`,
+        can move where :math:`k_0` cannot: a factor of a flat kernel is flat, and a narrow kernel has so much
+        scatter inside the classes that the steps are short.
     cores : float, int or array of int
         Which training points are cores: a share of them above 0 and up to 1, or a number of them, drawn at
         random; or their positions.
@@ -116,6 +122,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     kernels: Any = "gaussian"
     _: KW_ONLY
+    factor_kernel: Any = None
     cores: Any = 1 / 3
     solver: str = "gradient"
     n_steps: int = 200
@@ -141,8 +148,12 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         require_two_classes(classes, codes)
         self.cores_ = choose_cores(self.cores, codes.size, fixed_seed(self.random_state))
         K0 = self._fit_gram(X)
-        K1 = np.column_stack([np.ones(codes.size), K0[:, self.cores_]])
-        result = learn_conformal(K0, K1, codes, method=self.solver, n_steps=self.n_steps, step=self.step)
+        own = K0 if self.factor_kernel is None else self._fit_factor_gram(X)
+        K1 = np.column_stack([np.ones(codes.size), own[:, self.cores_]])
+        size = float(own.diagonal().mean())
+        result = learn_conformal(
+            K0, K1, codes, method=self.solver, n_steps=self.n_steps, step=self.step, size=size
+        )
         self.coefficients_ = result.coefficients
         self.objective_ = result.value
         self.history_ = [{"objective": float(value)} for value in result.history]
@@ -156,6 +167,23 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         self.factors_ = K1 @ self.coefficients_
         self.kernel_ = K0 * np.multiply.outer(self.factors_, self.factors_)
         return self
+
+    def _fit_factor_gram(self, X: Any) -> Array:
+        """The kernel of the factor between the training points, (n, n)."""
+        if self._precomputed:
+            raise ValueError(
+                'factor_kernel needs the rows of a table, but kernels="precomputed" has similarities. Leave '
+                "it out, or give the table and its kernels."
+            )
+        kernel = self.factor_kernel
+        try:
+            view = kernel if isinstance(kernel, View) else read_kernel(kernel)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"factor_kernel must be a kernel, a View, a function f(X, Z) or None; got {kernel!r}."
+            ) from error
+        self._factor_bank = KernelBank(view, standardize=False, normalize=None, psd=self._storage.psd)
+        return np.asarray(self._factor_bank.fit_stack(X)[0], np.float64)
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn the factor, and return the learned kernel between the training points, (n, n)."""
@@ -177,8 +205,15 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         array (n_samples, n_train)
         """
         check_is_fitted(self)
-        learned = self.coefficients_, self.cores_, self.factors_
-        return np.concatenate([rescaled_rows(K, *learned) for K in self._test_blocks(X)])
+        return np.concatenate(list(self._by_batches(X, self._rescaled_block)))
+
+    def _rescaled_block(self, X: Any) -> Array:
+        K = self._test_block(X)
+        own = K
+        if self.factor_kernel is not None:
+            own = np.asarray(next(self._factor_bank.iter_kernels(X))[1], np.float64)
+        factors = self.coefficients_[0] + own[:, self.cores_] @ self.coefficients_[1:]
+        return K * np.multiply.outer(factors, self.factors_)
 
 
 def choose_cores(cores: Any, n: int, seed: int) -> Array:

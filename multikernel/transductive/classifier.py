@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..core.about import About
-from ..core.alignment import learn_alignment, spectral_alignment
+from ..core.alignment import AlignmentResult, learn_alignment, spectral_alignment
 from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems, decide
 from ..core.estimator import KernelEstimator, worst_status
@@ -26,12 +26,21 @@ from ..core.inputs import (
 )
 from ..core.optim.loop import Options, Status
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
-from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
+from ..core.unlabeled import (
+    Bordered,
+    join_rows,
+    leading_eigenvectors,
+    rows_explained,
+    validate_unlabelled,
+)
 from ..views import available_memory, make_bank
+from .constraints import read_constraints
 from .solver.families import dependence
 from .solver.kernel_matrix import WEIGHTS, MatrixProblem, MatrixResult, learn_kernel_matrix
+from .vectors import carried_by, orthonormal
 
 CRITERIA = ("hard", "soft1", "soft2", "alignment")
+CLASSIFIERS = ("svm", "parzen")
 _MORE_STACKS = 5  # beside the one that the solver is given
 _DEPENDENT = 1e-12  # smallest over largest eigenvalue of the kernels' cosines
 _INVOLVED = 0.1  # part of a kernel in the combination that vanishes
@@ -75,18 +84,34 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     method : {"hard", "soft1", "soft2", "alignment"}
         The hard margin (:math:`C = \infty`), the 1-norm soft margin (:math:`\tau = 0`), the 2-norm soft
         margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
-        labels, followed by a 1-norm soft margin machine.
+        labels, followed by a ``classifier``.
+    classifier : {"svm", "parzen"}, default="svm"
+        What ``method="alignment"`` puts on its matrix: a 1-norm soft margin machine, or the Parzen window
+        :math:`f(x) = \frac1N \sum_j y_j K(x_j, x)`, which has no parameter and solves nothing. Its mean
+        margin on the labelled points is the alignment times :math:`\|K_{tr}\|_F / N`; it has no intercept, so
+        that with classes of unequal size ``sample_weight`` should balance them.
     weight_set : {"nonnegative", "free", "spectral"}
         Nonnegative weights; weights of any sign that keep the matrix positive semidefinite on all points;
-        or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel.
+        or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel (of an initial
+        kernel matrix :math:`K_0`, where that is the only kernel), or of ``vectors``.
     C : float or "learn"
-        Price of errors; "learn" (soft2) learns :math:`\tau = 1/C` within the same trace.
+        Penalty on margin violations; "learn" (soft2) learns :math:`\tau = 1/C` within the same trace.
     trace : float, optional
         :math:`c`; by default the sum of the kernels' traces, and n more where C is learned. The result
         depends on C · c only.
     n_components : int or None
         How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
-        largest, which as rank-one matrices of the same trace tend to overfit.
+        largest, which as rank-one matrices of the same trace tend to overfit. Not used with ``vectors``.
+    vectors : array (n, n_components) or callable, default=None
+        Orthogonal vectors over all points, the labelled first, in the place of eigenvectors (spectral); or a
+        function that returns them, of the table of all points, or of the stack (n, n, n_kernels) when
+        precomputed. They are scaled to length 1.
+    constraints : list of (names or coefficients, lower, upper), default=None
+        Linear constraints on the weights, which with ``weight_set`` make the convex set of kernels that is
+        searched: ``(["mrna", "cnv"], 0.1, 0.3)`` keeps the part of the trace that these views have, together,
+        between 0.1 and 0.3 (a trace budget), and ``({"mrna": 1, "cnv": -2}, 0, None)`` the weights at
+        :math:`\mu_{mrna} \ge 2 \mu_{cnv}`. None or infinity is an open end, two equal ends are an equation.
+        With a learned C the identity has its part of the trace too. Not for ``method="alignment"``.
     tol : float
         The relative duality gap to reach.
     max_iter : int
@@ -113,7 +138,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     dual_coef_ : array (n_machines, n_support), label × dual
     support_ : array (n_support,)
     intercept_ : array (n_machines,)
-    C_ : array (n_machines,), the C used or learned; infinity for the hard margin
+    C_ : array (n_machines,), the C used or learned; infinity for the hard margin, nan for the Parzen window
     trace_ : float, :math:`c`
     classes_ : array (n_classes,)
     objective_ : float, :math:`\omega` (its sum over the machines); for the alignment its value :math:`q'\mu`
@@ -168,10 +193,13 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     kernels: Any = "auto"
     _: KW_ONLY
     method: str = "soft1"
+    classifier: str = "svm"
     weight_set: str = "nonnegative"
     C: Any = 1.0
     trace: float | None = None
     n_components: int | None = 20
+    vectors: Any = None
+    constraints: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -192,8 +220,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         X_unlabeled : like X, (n_unlabelled, d), optional
             The points to classify. Weights of any sign need them.
         sample_weight : array-like of shape (n_labelled,), default=None
-            Positive; multiplies C of each labelled point. Not with ``method="hard"`` and not with
-            ``C="learn"``, which have no C.
+            Positive; multiplies C of each labelled point, or its part of the Parzen window. Not with
+            ``method="hard"`` and not with ``C="learn"``, which have no C.
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
@@ -209,8 +237,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         if X_unlabeled is None:
             warn_of_a_label(self.classes_)
         with rows_explained(codes.size, X_unlabeled):
-            Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
-        self._learn(Ks, codes, prices)
+            points = join_rows(X, X_unlabeled, self._precomputed)
+            Ks = self._fit_kernels(points)
+        self._learn(Ks, points, codes, prices)
         return self
 
     def _prices(self, sample_weight: Any, codes: Array) -> Array:
@@ -236,10 +265,25 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("method", self.method, CRITERIA)
+        check_choice("classifier", self.classifier, CLASSIFIERS)
+        if self.classifier == "parzen" and self.method != "alignment":
+            raise ValueError(
+                f'classifier="parzen" needs method="alignment"; got method={self.method!r}, which learns the '
+                "weights together with a support vector machine."
+            )
         check_choice("weight_set", self.weight_set, WEIGHTS)
         self._check_numerics()
         if self.n_components is not None:
             check_positive_integer("n_components", self.n_components)
+        if self.vectors is not None and self.weight_set != "spectral":
+            raise ValueError(
+                f'vectors are for weight_set="spectral"; got weight_set={self.weight_set!r}. Leave them out.'
+            )
+        if self.constraints is not None and self.method == "alignment":
+            raise ValueError(
+                'constraints need a margin: method="hard", "soft1" or "soft2"; got "alignment", whose '
+                "weights are known only up to a factor. Leave constraints out, or choose another method."
+            )
         check_trace(self.trace)
         check_matrix_C(self.C, self.method)
 
@@ -265,7 +309,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
                 'unlabelled points or kernels, or weight_set="nonnegative".'
             )
 
-    def _learn(self, Ks: Array, codes: Array, prices: Array) -> None:
+    def _learn(self, Ks: Array, points: Any, codes: Array, prices: Array) -> None:
         n = Ks.shape[1]
         learned = isinstance(self.C, str)
         traces = np.array([np.trace(K) for K in Ks])
@@ -275,13 +319,26 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
             warn_of_dependence(Ks, self.view_names_, learned)
         else:
             self._mean_weights = n / traces / len(Ks)
-            mean = np.tensordot(self._mean_weights, Ks, 1)
-            self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
-            members = self.eigenvectors_
+            self._find_vectors(np.tensordot(self._mean_weights, Ks, 1), points)
+            members, traces = self.eigenvectors_, np.ones(self.eigenvalues_.size)
+        self.weight_names_ = self._weight_names()
+        self._limits = read_constraints(self.constraints, self.weight_names_, traces, self.trace_)
         problems = binary_problems(codes, self.classes_, "ovr")
         solve = by_alignment if self.method == "alignment" else by_margin
         results = [solve(self, members, problem.signs[0], prices, problem.names[0]) for problem in problems]
+        del self._limits
         self._store(Ks, results, n)
+
+    def _find_vectors(self, mean: Array, points: Any) -> None:
+        """The vectors of the spectral family, and how the mean kernel carries them to new points."""
+        if self.vectors is None:
+            self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
+            self._carriers: Array | None = self.eigenvectors_ / self.eigenvalues_
+            return
+        given = self.vectors(points) if callable(self.vectors) else self.vectors
+        self.eigenvectors_ = orthonormal(given, len(mean))
+        self.eigenvalues_ = np.einsum("ij,ij->j", self.eigenvectors_, mean @ self.eigenvectors_)
+        self._carriers = carried_by(mean, self.eigenvectors_)
 
     # ------------------------------------------------------------------ store
     def _store(self, Ks: Array, results: Sequence[MatrixResult], n: int) -> None:
@@ -289,7 +346,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         duals = np.array([result.dual for result in results])
         self._learned = learned
         self.kernel_weights_ = learned.mean(axis=0)
-        self.weight_names_ = self._weight_names()
         self.machine_names_ = [str(name) for name in self.classes_[-len(results) :]]
         self.support_ = np.flatnonzero(duals.any(axis=0))
         self.dual_coef_ = duals[:, self.support_]
@@ -317,12 +373,15 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     def _weight_names(self) -> list[str]:
         if self.weight_set == "spectral":
-            return [f"eigenvector {i + 1}" for i in range(self.eigenvalues_.size)]
+            kind = "eigenvector" if self.vectors is None else "vector"
+            return [f"{kind} {i + 1}" for i in range(self.eigenvalues_.size)]
         return self.view_names_
 
     def _price(self, result: MatrixResult) -> float:
         if self.method == "hard":
             return np.inf
+        if self.classifier == "parzen":
+            return np.nan
         if isinstance(self.C, str):
             return 1.0 / result.ridge if result.ridge > 0.0 else np.inf
         return float(self.C)
@@ -337,12 +396,14 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     def _keep(self, learned: Array, duals: Array, n: int) -> None:
         """What predictions need: a row of kernel weights and of coefficients for each machine."""
+        self._carried = True
         every = np.zeros((len(duals), n))
         every[:, : duals.shape[1]] = duals
         if self.weight_set == "spectral":
-            V = self.eigenvectors_
-            coordinates = (every @ V) * learned / self.eigenvalues_
-            coefficients = coordinates @ V.T
+            carriers = self._carriers
+            self._carried = carriers is not None
+            coefficients = every if carriers is None else (every @ self.eigenvectors_ * learned) @ carriers.T
+            del self._carriers
             self.machine_weights_ = np.tile(self._mean_weights, (len(duals), 1))
         else:
             coefficients = every
@@ -366,6 +427,11 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         ----------
         X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
         """
+        if not getattr(self, "_carried", True):
+            raise ValueError(
+                "vectors that are no combinations of the columns of the mean kernel cannot be carried to "
+                "other points by it. Fit again with these points in X_unlabeled, and read transduction_."
+            )
         scores = self._scores(X) + self.intercept_
         if not self._extends:
             warn_of_extension(self, X)
@@ -411,13 +477,20 @@ def _loss(model: Any, signs: Array, prices: Array) -> Loss:
 def by_margin(model: Any, members: Array, signs: Array, prices: Array, name: str) -> MatrixResult:
     """The matrix of best margin and its machine."""
     learn_ridge = isinstance(model.C, str)
-    problem = MatrixProblem(members, _loss(model, signs, prices), model.weight_set, model.trace_, learn_ridge)
+    loss = _loss(model, signs, prices)
+    problem = MatrixProblem(members, loss, model.weight_set, model.trace_, learn_ridge, model._limits)
     result = learn_kernel_matrix(problem, _options(model, name))
     if result.status == Status.INSEPARABLE:
         raise ValueError(
             'method="hard" needs separable classes; no matrix of this family separates '
             f"{_opponents(model, name)} by a margin that floating point can tell from zero. Use "
             'method="soft1" or "soft2", or richer kernels.'
+        )
+    if result.status == Status.INFEASIBLE:
+        raise ValueError(
+            f"no weights of trace {model.trace_:.4g} keep the constraints"
+            + (", or none with room around them" if model.weight_set == "free" else "")
+            + ". Widen them, state as an equation (lower = upper) what leaves no room, or give another trace."
         )
     return result
 
@@ -437,6 +510,8 @@ def by_alignment(model: Any, members: Array, signs: Array, prices: Array, name: 
         aligned = learn_alignment(members, signs, model.weight_set, tol=model.tol, max_iter=model.max_iter)
         K = np.tensordot(aligned.weights, members, 1)
     scale = model.trace_ / float(np.trace(K))
+    if model.classifier == "parzen":
+        return parzen_window(aligned, scale, signs * prices / prices.sum())
     problem = MatrixProblem((scale * K)[None], _loss(model, signs, prices), "nonnegative", model.trace_)
     machine = learn_kernel_matrix(problem, _options(model, name))
     return replace(
@@ -445,6 +520,22 @@ def by_alignment(model: Any, members: Array, signs: Array, prices: Array, name: 
         objective=aligned.objective,
         gap=max(aligned.gap, machine.gap),
         status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
+    )
+
+
+def parzen_window(aligned: AlignmentResult, scale: float, dual: Array) -> MatrixResult:
+    """The machine f = K β with β the labels over their number, on a matrix of best alignment."""
+    return MatrixResult(
+        weights=scale * aligned.weights,
+        ridge=0.0,
+        dual=dual,
+        intercept=0.0,
+        objective=aligned.objective,
+        upper_bound=aligned.upper_bound,
+        lower_bound=aligned.objective,
+        gap=aligned.gap,
+        n_iter=aligned.n_iter,
+        status=aligned.status,
     )
 
 
@@ -487,6 +578,10 @@ def warn_of_extension(model: Any, X: Any) -> None:
             "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
             f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."
         )
+        if model.vectors is not None:
+            text = (
+                "vectors are carried to new points by the mean kernel, which knows them at the points of fit."
+            )
     elif model._precomputed:
         text = (
             "weights of any sign need not give a kernel at new points; the smallest eigenvalue on the points "

@@ -346,7 +346,11 @@ class Encoding:
         given = zip(columns_of(rows), _labels(rows), strict=True)
         columns = tuple(_learn_column(column, label) for column, label in given)
         if sum(column.width for column in columns) == 0:
-            raise ValueError(f"{rows.label} has no column with a value in the training rows.")
+            raise ValueError(
+                f"{rows.label} has no column with a number, or with a category that occurs twice, in the "
+                "training rows. Check the columns of X: identifiers tell nothing about other samples, and "
+                "numbers of other types are to be converted by astype(float)."
+            )
         indicators = np.concatenate(
             [np.arange(column.width) >= (0 if column.fill is None else 1) for column in columns]
         )

@@ -292,10 +292,10 @@ def check_standardize(standardize: Any, label: str = "") -> bool | str:
     return bool(standardize)
 
 
-def check_normalize(normalize: Any, label: str = "") -> str | None:
+def check_normalize(normalize: Any, label: str = "", *, parameter: str = "normalize") -> str | None:
     """A normalization by its name, "auto" or None."""
     if normalize is not None:
-        check_choice(f"{label}normalize, where it is not None,", normalize, ("auto", *_NORMALIZE))
+        check_choice(f"{label}{parameter}, where it is not None,", normalize, ("auto", *_NORMALIZE))
     return normalize
 
 
@@ -351,7 +351,7 @@ def require_varying(fitted: Collection[Any]) -> None:
     """Refuse automatic kernels of which none is left."""
     if not fitted:
         raise ValueError(
-            "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
+            "every automatic kernel is constant on the training rows: the samples do not differ. "
             "Check the columns of X, or give a list of kernels."
         )
 

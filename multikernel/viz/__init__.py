@@ -11,12 +11,15 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of what ``multikernel.inspection.evaluate`` returns: :func:`stability`, :func:`without_view`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
+- of what ``multikernel.inspection.feature_importance`` returns: :func:`importance`; of its
+  ``cross_view_map``: :func:`cross_view`;
 - of data: :func:`data_overview`, of what :func:`describe_data` says of them; :func:`kernel_matrix` of a Gram
   matrix;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
 from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
+from .features import cross_view, importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
 from .paths import weight_path
@@ -31,12 +34,14 @@ __all__ = [
     "contributions",
     "convergence",
     "cost",
+    "cross_view",
     "data_overview",
     "decision_regions",
     "describe_data",
     "embedding",
     "gate",
     "heat_map",
+    "importance",
     "kernel_matrix",
     "residuals",
     "roc",

@@ -72,7 +72,7 @@ def test_data_that_are_missing_or_damaged_are_errors(data):
 
 def test_data_as_json(data):
     rows = {row["name"]: row for row in json.loads(call("data", "list", "--json").stdout)}
-    assert rows["sonar"]["n"] is None  # nobody knows before it is fetched
+    assert (rows["sonar"]["n"], rows["sonar"]["source"]) == (208, "OpenML")
     absent = call("data", "check", "sonar", code=1)
     assert "comes from OpenML and is not on disk" in absent.stderr
     assert (rows["tiny"]["n"], rows["tiny"]["source"], rows["tiny"]["where"]) == (2, "folder", str(data))

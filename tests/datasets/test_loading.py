@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,10 @@ from multikernel.datasets import (
     load_dataset,
     load_digits_views,
 )
+from multikernel.datasets.openml import OPENML
+from multikernel.datasets.shipped import SHIPPED
 from tests.datasets.folders import cut_off, write_folder
+from tests.datasets.openml_stand_in import OpenMLStandIn
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 
@@ -148,7 +152,8 @@ def test_the_list_is_filtered_by_views_and_task(monkeypatch, tmp_path):
         "patients": {"X": np.ones((3, 2)), "time": np.ones(3), "event": np.array([True, False, True])},
     }
     monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", sets)))
-    assert list_datasets(task="values").index.tolist() == ["numbers"]
+    assert list_datasets(task="values", on_disk=True).index.tolist() == ["numbers"]
+    assert list_datasets(task="values").index.tolist() == ["boston", "concrete", "numbers"]
     assert list_datasets(task="labels").index.tolist() == ["several"]
     assert list_datasets(task="survival").index.tolist() == ["patients"]
     assert list_datasets(views=True).index.tolist() == ["digits"]
@@ -206,7 +211,7 @@ def test_a_sound_set_passes_the_check_and_a_wrong_promise_does_not(folder):
 
 def test_the_fingerprint_is_the_promised_sum(folder):
     assert dataset_fingerprint("tiny") == load_dataset("tiny").sha256
-    assert dataset_fingerprint("sonar") == "openml:sonar:1"
+    assert dataset_fingerprint("sonar") == "openml:40"
     with pytest.raises(ValueError, match="none of the folders"):
         dataset_fingerprint("nothing")
 
@@ -235,7 +240,7 @@ def test_without_any_folder_the_message_says_what_to_set(tmp_path):
         load_dataset("mfeat")
     assert str(tmp_path / "cache" / "multikernel") in str(caught.value)
     with pytest.raises(
-        ValueError, match=r"OpenML cannot be asked.*no network in the tests.*MULTIKERNEL_DATA"
+        ValueError, match=r"OpenML, .*cannot be asked: no network in the tests\..*MULTIKERNEL_DATA"
     ):
         load_dataset("sonar")
 
@@ -251,78 +256,164 @@ def test_a_name_must_be_a_string():
         load_dataset(3)
 
 
-# --- OpenML ------------------------------------------------------------------------------------------------
+# --- OpenML: a stand-in of its server on this machine ------------------------------------------------------
 
 
 @pytest.fixture
 def openml(monkeypatch):
-    """OpenML answers with three rows of these classes; what was asked for."""
-    asked = []
-
-    def answers(*classes):
-        def fetch(name, **options):
-            asked.append((name, options["version"]))
-            data = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0]})
-            return Bunch(data=data, target=pd.Series(classes, dtype="category"))
-
-        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
-        return asked
-
-    return answers
+    """A server that answers as OpenML does: data id to (name, targets' column, table); what it was asked."""
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", sklearn.datasets._openml.fetch_openml)
+    with OpenMLStandIn() as server:
+        monkeypatch.setattr(sklearn.datasets._openml, "urlopen", server.open)
+        yield server
 
 
-def test_openml_is_asked_last_and_coded_as_the_manifest_is(openml):
-    asked = openml("Mine", "Mine", "Rock")
+def rows_of(source):
+    """A table of the size and the classes that a source must have."""
+    rng = np.random.default_rng(0)
+    n, d = source.shape
+    table = pd.DataFrame(rng.normal(size=(n, d)).round(2), columns=[f"c{j}" for j in range(d)])
+    labels = source.classes or rng.normal(size=n).round(2)
+    return table.assign(target=[labels[i % len(labels)] for i in range(n)])
+
+
+@pytest.mark.parametrize("name", sorted(OPENML))
+def test_every_set_of_openml_is_asked_for_by_its_number_and_coded_as_said(openml, monkeypatch, name):
+    source = OPENML[name]
+    small = replace(source, shape=(3 * max(len(source.classes), 2), 2))
+    monkeypatch.setitem(OPENML, name, small)
+    table = rows_of(small)
+    column = "target" if source.target == "default-target" else source.target
+    openml.offer(source.data_id, source.name, table.rename(columns={"target": column}), column)
+    data = load_dataset(name)
+    np.testing.assert_array_equal(data.X, table.drop(columns="target"))
+    if source.classes:
+        assert [source.classes[code] for code in data.y] == list(table["target"])
+        assert data.arrays["class_names"].tolist() == list(source.classes)
+    else:
+        np.testing.assert_array_equal(data.y, table["target"].astype(float))
+    assert data.sha256 == dataset_fingerprint(name) == f"openml:{source.data_id}"
+    assert openml.asked[0].endswith(f"/data/{source.data_id}")
+
+
+@pytest.fixture
+def sonar(openml, monkeypatch):
+    """OpenML has a sonar of three rows, one of them with a gap."""
+    monkeypatch.setitem(OPENML, "sonar", replace(OPENML["sonar"], shape=(2, 2)))
+    table = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0], "Class": ["Mine", "Mine", "Rock"]})
+
+    def offer(**changed):
+        openml.offer(40, changed.pop("name", "sonar"), table.assign(**changed), "Class")
+        return openml.asked
+
+    offer()
+    return offer
+
+
+def test_openml_is_asked_last_and_rows_with_a_gap_are_left_out(sonar):
     data = load_dataset("sonar")
-    assert asked == [("sonar", 1)]
-    np.testing.assert_array_equal(data.X, [[1.0, 4.0], [3.0, 6.0]])  # the row with a gap is left out
+    np.testing.assert_array_equal(data.X, [[1.0, 4.0], [3.0, 6.0]])
     np.testing.assert_array_equal(data.y, [1, 0])
-    assert data.sha256 == dataset_fingerprint("sonar")
 
 
-def test_what_was_fetched_is_kept_and_checked_from_then_on(openml, tmp_path):
-    asked = openml("Mine", "Mine", "Rock")
-    first, second = load_dataset("sonar"), load_dataset("sonar")
-    assert len(asked) == 1
-    assert first.sha256 == second.sha256 == dataset_fingerprint("sonar") == "openml:sonar:1"
+def test_what_was_fetched_is_kept_and_checked_from_then_on(sonar, openml, tmp_path):
+    first = load_dataset("sonar")
+    n_asked = len(openml.asked)
+    second = load_dataset("sonar")
+    assert len(openml.asked) == n_asked > 0
+    assert first.sha256 == second.sha256 == dataset_fingerprint("sonar") == "openml:40"
     for key in ("X", "y", "class_names", "feature_names"):
         np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
     assert list_datasets().loc["sonar", ["n", "source"]].tolist() == [2, "cache"]
     assert check_dataset("sonar")["arrays"]["X"]["shape"] == [2, 2]
     path = tmp_path / "cache" / "multikernel" / "sonar.npz"
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["manifest.json", "sonar.npz"]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match=r"sonar\.npz does not match its checksum.*Delete the file"):
         load_dataset("sonar")
     path.unlink()
     np.testing.assert_array_equal(load_dataset("sonar").X, first.X)
-    assert len(asked) == 2
     load_dataset("digits")
     assert path.is_file()
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_refuse(openml, tmp_path):
+def test_a_cache_that_cannot_be_written_is_no_reason_to_refuse(monkeypatch, tmp_path):
+    def fetch(**options):
+        data = pd.DataFrame({"a": [1.0, 3.0], "b": [4.0, 6.0]})
+        return Bunch(data=data, target=pd.Series(["Mine", "Rock"]), details={"name": "sonar"})
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    monkeypatch.setitem(OPENML, "sonar", replace(OPENML["sonar"], shape=(2, 2)))
     (tmp_path / "cache").write_text("a file where the folder should be")
-    openml("Mine", "Mine", "Rock")
     assert load_dataset("sonar").X.shape == (2, 2)
 
 
-def test_an_interrupted_write_leaves_the_cache_as_it_was(openml, monkeypatch, tmp_path):
-    openml("Mine", "Mine", "Rock")
-
+def test_an_interrupted_write_leaves_the_cache_as_it_was(sonar, monkeypatch, tmp_path):
     def stop(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez_compressed", stop)
     with pytest.raises(KeyboardInterrupt):
         load_dataset("sonar")
-    assert list((tmp_path / "cache" / "multikernel").iterdir()) == []
+    assert list((tmp_path / "cache" / "multikernel").glob("*.*")) == []
 
 
-def test_other_classes_than_expected_are_refused(openml):
-    openml("Mine", "Cat", "Rock")
-    with pytest.raises(ValueError, match="classes Rock, Mine; got Cat, Mine, Rock"):
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"Class": ["Mine", "Cat", "Rock"]}, "must have the classes Rock, Mine; got Cat, Mine, Rock"),
+        ({"Class": "Mine"}, "must have the classes Rock, Mine; got Mine"),
+        ({"name": "radar"}, "must have the name 'sonar'; got 'radar'"),
+        ({"a": 1.0}, "must have 2 rows without a missing value and 2 columns; got 3 and 2"),
+        ({"c": 1.0}, "must have 2 rows without a missing value and 2 columns; got 2 and 3"),
+    ],
+)
+def test_another_set_than_expected_is_refused(sonar, changed, said):
+    sonar(**changed)
+    with pytest.raises(ValueError, match=rf"data set 'sonar': OpenML's data set 40 {said}.*folder"):
         load_dataset("sonar")
+
+
+def test_a_set_that_openml_does_not_have_any_more_is_an_error_that_names_it(openml):
+    with pytest.raises(ValueError, match=r"data set 'sonar' .*OpenML, where it is data set 40 \(sonar\)"):
+        load_dataset("sonar")
+
+
+# --- sets that need nothing --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_shipped_needs_no_folder_and_no_network(name):
+    data = load_dataset(name)
+    row = list_datasets().loc[name]
+    assert (row["n"], row["d"]) == data.X.shape
+    assert row["classes"] == len(np.unique(data.y))
+    assert data.sha256 == dataset_fingerprint(name)
+
+
+def test_the_monks_points_are_all_points_and_228_of_them_are_positive():
+    data = load_dataset("monks3")
+    assert len(np.unique(data.X, axis=0)) == 432
+    assert data.y.sum() == 228
+    assert data.arrays["X_onehot"].sum(axis=1).tolist() == [6.0] * 432
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", sorted(set(SHIPPED) - {"digits"}))
+def test_what_is_shipped_is_what_the_folder_has(name, monkeypatch):
+    shipped = load_dataset(name)
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    kept = load_dataset(name)
+    for key in ("X", "y", *(["X_onehot"] if name == "monks3" else [])):
+        np.testing.assert_array_equal(shipped.arrays[key], kept.arrays[key])
+
+
+@needs_shared_data
+def test_openml_sets_have_the_size_and_the_classes_of_the_folder(monkeypatch):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    listed = list_datasets(on_disk=True)
+    for name in listed.index.intersection(list(OPENML)):
+        source = OPENML[name]
+        assert (*source.shape, len(source.classes)) == tuple(listed.loc[name, ["n", "d", "classes"]]), name
 
 
 # --- the data sets of this project -------------------------------------------------------------------------

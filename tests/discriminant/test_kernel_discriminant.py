@@ -95,6 +95,26 @@ def test_a_near_identity_kernel_is_the_regularisation():
     np.testing.assert_array_equal(learned.predict(test), fixed.predict(test))
 
 
+def test_a_fixed_regularisation_changes_nothing_up_to_the_share_of_a_near_identity_kernel():
+    """λI and a kernel that is the identity have the trace λn + η between them: below η/(1−η)/n, λ does not
+    matter, above it does."""
+    X, y, X_test, _ = cancer()
+    train, test = (gaussians(A, X)[..., [0, 4, 5, 6, 7]] for A in (X, X_test))
+    np.testing.assert_allclose(train[..., 0], np.eye(len(y)), atol=1e-15)
+    learned = KernelDiscriminantClassifier("precomputed", reg="learn", tol=1e-8).fit(train, y)
+    share = learned.kernel_shares_[0]
+    assert 0.01 < share < 0.9
+    limit = share / (1.0 - share) / len(y)
+    scores = learned.decision_function(test)
+    for factor, same in ((0.01, True), (0.97, True), (1.03, False), (3.0, False)):
+        fixed = KernelDiscriminantClassifier("precomputed", reg=factor * limit, tol=1e-8).fit(train, y)
+        assert (fixed.kernel_shares_[0] > 0.0) == same
+        others = fixed.decision_function(test)
+        difference = np.abs(others / np.linalg.norm(others) - scores / np.linalg.norm(scores)).max()
+        # that the trace is n − 1 and not n is all that is left of it
+        assert difference < 1e-3 if same else difference > 5e-4 * factor
+
+
 def test_labels_that_mean_nothing():
     """No kernel beats the identity: a warning, and a model all the same."""
     y = np.arange(40) % 2

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.doctor import diagnose
 from multikernel.views import stack_kernels
 from tests.doctor.told import find
@@ -92,6 +93,40 @@ def test_flat_kernels_and_identities():
     found = diagnose({"flat": 1.0 + 1e-5 * gram(1), "identity": np.eye(40) + 0.001 * gram(2)}, Y)
     assert "center" in find(found, "warning", "kernel 'flat'").remedy
     assert find(found, "warning", "kernel 'identity'")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_beside_a_kernel_that_is_nearly_the_identity_reg_is_irrelevant(seed):
+    """What the finding says is so: λ is learned to be zero, and a small one gives the same predictions."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 3)) + 0.7 * Y[:, None]
+    new = rng.standard_normal((60, 3)) + 0.35
+    squares = [((A[:, None] - X) ** 2).sum(axis=2) for A in (X, new)]
+    bank, new_bank = ({"narrow": np.exp(-400.0 * D), "wide": np.exp(-0.1 * D)} for D in squares)
+    found = find(diagnose(bank, Y), "note", "kernel 'narrow'")
+    assert "learns reg = 0" in found.what and "Leave it out" in found.remedy
+    fits = [
+        KernelDiscriminantClassifier("precomputed", reg=reg, tol=1e-8).fit(stack_kernels(bank), Y)
+        for reg in ("learn", 1e-6, 1e-9)
+    ]
+    assert 40 * fits[0].reg_ < 1e-8
+    answers = [model.predict(stack_kernels(new_bank)) for model in fits]
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+
+
+def test_reg_is_said_to_be_irrelevant_only_where_it_is():
+    narrow, wide = np.eye(40), gram(1) + np.eye(40)
+    assert find(diagnose({"narrow": narrow, "wide": wide}, Y), "note", "kernel 'narrow'")
+    loose = np.eye(40) + 0.04 * (1.0 - np.eye(40)) * np.sign(gram(2))  # nearly the identity, and not enough
+    cases = [
+        ({"narrow": narrow, "wide": wide}, np.linspace(0.0, 1.0, 40)),  # values
+        ({"narrow": narrow}, Y),  # nothing to regularize
+        ({"loose": loose + 0.3 * np.eye(40), "wide": wide}, Y),
+        ({"wide": wide, "other": gram(3)}, Y),
+    ]
+    for kernels, y in cases:
+        assert not any("regularize" in finding.what for finding in diagnose(kernels, y).findings)
 
 
 def test_a_kernel_made_of_the_target():

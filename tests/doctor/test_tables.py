@@ -253,7 +253,8 @@ def test_widths_that_are_too_small_or_too_large(table):
     found = diagnose(X, y, raw(views))
     assert "nearly the identity" in find(found, "warning", "kernel 'narrow'").what
     assert "every sample is as like every other" in find(found, "warning", "kernel 'wide'").what
-    assert len(found.findings) == 2
+    assert "learns reg = 0" in find(found, "note", "kernel 'narrow'").what
+    assert len(found.findings) == 3
 
 
 @pytest.mark.parametrize(

@@ -483,3 +483,10 @@ def test_views_keep_their_own_scale_in_the_sum(table):
         machine = SVC(C=0.5, kernel="precomputed").fit(K, label[train])
         score = machine.score(np.asarray(bank.transform(X.iloc[test])).sum(axis=2), label[test])
         assert folds_of(found, "plain sum")[i] == pytest.approx(score)
+
+
+def test_gradient_boosting_reads_tables_with_a_column_without_values():
+    frame = pd.DataFrame({"age": [1.0, np.nan, 3.0, 4.0] * 5, "empty": np.full(20, np.nan)})
+    encoded = AllColumns(encode="category").fit(frame[:10]).transform(frame[10:])
+    assert encoded.iloc[:, 1].eq(0.0).all() and encoded.iloc[:, 0].isna().sum() == 2
+    HistGradientBoostingClassifier(max_iter=2).fit(encoded, np.arange(10) % 2)

@@ -15,7 +15,9 @@ KERNELS = [
     Polynomial(3, gamma=0.5),
     *(Gaussian(gamma=0.1 * 4.0**k) for k in (2, 0, 1, 3)),
     Gaussian(gamma=0.3),
+    *(Laplacian(gamma=0.05 * 4.0**k) for k in (1, 0)),
 ]
+PRODUCTS = KERNELS[:-2]  # those that sparse tables have too
 
 
 def joined(rows, kernels=KERNELS, unit=True):
@@ -34,10 +36,11 @@ def expected(kernel, X=X, unit=True):
 @pytest.mark.parametrize("as_table", [np.asarray, scipy.sparse.csr_matrix], ids=["dense", "sparse"])
 def test_together_is_as_one_by_one(unit, as_table):
     rows = Rows(as_table(X))
-    out = np.full((len(KERNELS), 300, 300), np.nan)
-    kernels = joined(rows, unit=unit)
+    own = PRODUCTS if scipy.sparse.issparse(rows.values) else KERNELS
+    out = np.full((len(own), 300, 300), np.nan)
+    kernels = joined(rows, own, unit=unit)
     write_together(rows, kernels, dict(enumerate(out)))
-    for K, kernel, one in zip(out, KERNELS, kernels, strict=True):
+    for K, kernel, one in zip(out, own, kernels, strict=True):
         np.testing.assert_allclose(K, expected(kernel, unit=unit), rtol=1e-11, atol=1e-13)
         np.testing.assert_array_equal(K, K.T)
         np.testing.assert_array_equal(K.diagonal(), one.diagonal(rows))
@@ -97,6 +100,12 @@ class Shifted(Gaussian):
         out += 1.0
 
 
+class Farther(Laplacian):
+    def _fill(self, pair, out):
+        super()._fill(pair, out)
+        out *= out
+
+
 @pytest.mark.parametrize(
     ("kernel", "dtype", "verdict"),
     [
@@ -105,7 +114,8 @@ class Shifted(Gaussian):
         (Gaussian(gamma=1e9), np.float64, False),  # distances from products would be rounding
         (Gaussian(), np.float64, False),  # not fitted
         (Shifted(gamma=1.0), np.float64, False),
-        (Laplacian(gamma=1.0), np.float64, False),
+        (Laplacian(gamma=1.0), np.float32, True),
+        (Farther(gamma=1.0), np.float64, False),
         (Sigmoid(gamma=1.0), np.float64, False),  # indefinite
         (Linear() + Linear(), np.float64, False),
         (Polynomial(50, gamma=2.0), np.float64, True),
@@ -116,12 +126,26 @@ def test_which_kernels_join(kernel, dtype, verdict):
     assert joins(kernel, Rows(X), dtype) is verdict
 
 
+def test_a_laplacian_of_a_sparse_table_does_not_join():
+    assert not joins(Laplacian(gamma=1.0), Rows(scipy.sparse.csr_matrix(X)), np.float64)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (130, 5), (300, 131), (20, 600)])
+def test_distances_by_tiles_are_sums_of_absolute_differences(shape):
+    rng = np.random.default_rng(3)
+    left, right = rng.normal(size=shape), rng.normal(size=(shape[0] + 5, shape[1]))
+    exact = np.abs(left[:, None].astype(np.longdouble) - right[None]).sum(-1)
+    np.testing.assert_allclose(Laplacian(gamma=0.01)(left, right), np.exp(-0.01 * exact), rtol=1e-13)
+    K = Laplacian(gamma=0.01)(left)
+    np.testing.assert_array_equal(K, K.T)
+
+
 # ---------------------------------------------------------------------- on demand
 def on_demand(memory=None):
     left, right = Rows(X), Rows(X[:, :2])
-    tables = [left] * 5 + [right] * 2
+    tables = [left] * 5 + [right] * 2 + [left] * 2
     kernels = [Joined(k, inverse_roots(k.evaluate_diagonal(r))) for k, r in zip(KERNELS, tables, strict=True)]
-    memory = np.full((7, 300, 300), np.nan) if memory is None else memory
+    memory = np.full((9, 300, 300), np.nan) if memory is None else memory
     return OnDemand(memory, tables, kernels)
 
 
@@ -130,7 +154,7 @@ def test_only_what_is_asked_for_is_written():
     np.testing.assert_allclose(stack[3], expected(KERNELS[3]), rtol=1e-11, atol=1e-13)
     memory = stack.with_kernels(np.array([0, 5]))
     written = [bool(np.isfinite(K).all()) for K in memory]
-    assert written == [True, False, False, True, False, True, False]
+    assert written == [True, False, False, True, False, True, False, False, False]
     assert np.isnan(memory[1]).all()
     whole = np.asarray(stack)
     assert whole is memory and np.isfinite(whole).all()
@@ -143,12 +167,12 @@ def test_what_is_known_without_the_matrices():
     places = np.array([3, 200, 201])
     rng = np.random.default_rng(2)
     beta = np.where(rng.uniform(size=300) < 0.5, rng.normal(size=300), 0.0)
-    numbers = np.array([6, 1, 2])
+    numbers = np.array([6, 1, 8, 2])
     np.testing.assert_array_equal(stack.diagonals(), np.einsum("mii->mi", whole))
     np.testing.assert_allclose(stack.some_rows(places), whole[:, places], rtol=1e-11, atol=1e-13)
     samples = stack.of_samples(places)
     np.testing.assert_allclose(samples, whole[:, places[:, None], places], rtol=1e-11, atol=1e-13)
     forms = stack.quadratic_forms(numbers, beta)
     np.testing.assert_allclose(forms, [beta @ whole[m] @ beta for m in numbers], rtol=1e-10)
-    np.testing.assert_array_equal(stack.quadratic_forms(numbers, np.zeros(300)), np.zeros(3))
-    assert np.isnan(stack._memory).all() and len(stack) == 7 and stack.shape == (7, 300, 300)
+    np.testing.assert_array_equal(stack.quadratic_forms(numbers, np.zeros(300)), np.zeros(4))
+    assert np.isnan(stack._memory).all() and len(stack) == 9 and stack.shape == (9, 300, 300)

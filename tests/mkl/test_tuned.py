@@ -247,12 +247,61 @@ def test_weights_count_in_fits_and_in_scores():
             weighted.cv_results_["params"].index({"C": 1.0, "norm": 2.0})
         ]
         assert found == pytest.approx(score, abs=1e-12)
-    repeated = np.repeat(np.arange(60), weights.astype(int))
-    again = MKLRidgeCV(BANK, alphas=CS).fit(X[repeated], values(60)[1][repeated])
-    once = MKLRidgeCV(BANK, alphas=CS).fit(X, values(60)[1], sample_weight=weights)
+
+
+def test_weights_are_repetitions_where_the_folds_are_the_same():
+    X, y = values(60)
+    weights = np.random.default_rng(1).integers(1, 4, size=60)
+    repeated = np.repeat(np.arange(60), weights)
+    folds = list(KFold(3).split(X))
+    again = [tuple(np.flatnonzero(np.isin(repeated, rows)) for rows in fold) for fold in folds]
+    model = MKLRidgeCV(BANK, alphas=CS, cv=again).fit(X[repeated], y[repeated])
+    once = MKLRidgeCV(BANK, alphas=CS, cv=folds).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(
-        again.cv_results_["mean_test_score"], once.cv_results_["mean_test_score"], rtol=1e-6
+        model.cv_results_["mean_test_score"], once.cv_results_["mean_test_score"], rtol=1e-6
     )
+
+
+def flags(n, seed=1):
+    """Few distinct rows with labels that differ: what is best of a row is known from the others like it."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n, 3)).astype(float)
+    return X, (X[:, 0] + (X[:, 1] == X[:, 2]) + 0.6 * rng.normal(size=n) > 1).astype(int)
+
+
+def test_rows_that_are_repeated_with_other_labels_are_in_every_fold():
+    (X, y), (X_new, y_new) = flags(400), flags(2000, seed=2)
+    model = MKLClassifierCV(random_state=0).fit(X, y)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    same = MKLClassifierCV(random_state=0, cv=folds).fit(X, y)
+    assert model.best_score_ == same.best_score_ > 0.65 and model.best_params_ == same.best_params_
+    assert model.score(X_new, y_new) > 0.7
+    assert log_loss(y_new, model.predict_proba(X_new)) < 0.6  # 0.69 knows nothing
+
+
+def test_leave_one_out_leaves_one_of_equal_rows_out():
+    X, y = values(20)
+    rows = np.repeat(np.arange(20), [1, 2, 3, 1] * 5)
+    Ks, y = stack(X)[np.ix_(rows, rows)], np.round(y[rows])
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=rows.size)
+    model = MKLRidgeCV("precomputed", alphas=[0.3], norms=[np.inf]).fit(Ks, y, sample_weight=weights)
+    table = MKLRidgeCV(BANK, alphas=[0.3], norms=[np.inf]).fit(X[rows], y, sample_weight=weights)
+    for i, (train, test) in enumerate(LeaveOneOut().split(y)):
+        machine = MKLRidge("precomputed", alpha=0.3, norm=np.inf)
+        machine.fit(Ks[np.ix_(train, train)], y[train], sample_weight=weights[train])
+        assert model.out_of_fold_[i] == pytest.approx(machine.predict(Ks[np.ix_(test, train)])[0], abs=1e-8)
+    assert np.isfinite(table.out_of_fold_).all()
+
+
+def test_intervals_of_values_that_repeat_are_as_wide_as_they_have_to_be():
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 6, size=(400, 2)).astype(float)
+    y = X.sum(axis=1) + rng.integers(-1, 2, size=400)
+    for model in (MKLRidgeCV(), MKLRegressorCV(random_state=0)):
+        model.fit(X[:200], y[:200])
+        low, high = model.predict_interval(X[200:], coverage=0.9).T
+        assert np.mean((low <= y[200:]) & (y[200:] <= high)) > 0.8 and np.mean(high - low) < 3.2
+        assert model.best_score_ > (0.3 if isinstance(model, MKLRegressorCV) else -1.2)
 
 
 def test_the_default_score_counts_classes_by_their_weights():
@@ -429,6 +478,33 @@ def test_saved_models_answer_the_same(tmp_path):
             assert other.best_params_ == model.best_params_ and other.score(X, rows) == model.score(X, rows)
 
 
+def test_the_one_standard_error_rule_sees_candidates_that_halving_would_leave_out():
+    X, y = values(120)
+    common = {"norms": [1.0, 2.0], "rule": "one_se", "random_state": 0}
+    fast, slow = (MKLRegressorCV(BANK, halving=halving, **common).fit(X, y) for halving in (True, False))
+    assert fast.C_ == slow.C_
+    with refuses("one_se", "standard error"):
+        MKLRidgeCV(BANK, rule="one_se", scoring="r2").fit(X, y)
+    with refuses("one_se", "standard error"):
+        MKLRegressorCV(BANK, rule="one_se", cv=[(np.arange(60), np.arange(60, 120))]).fit(X, y)
+
+
+def test_a_model_of_an_earlier_fit_is_forgotten_without_refit():
+    X, y = values(40)
+    model = MKLRidgeCV(BANK).fit(X, y)
+    model.set_params(refit=False).fit(X, y)
+    assert not hasattr(model, "kernel_weights_")
+    for ask in (model.predict, model.predict_interval, lambda X: model.weights_frame()):
+        with pytest.raises(NotFittedError, match="refit=False"):
+            ask(X)
+
+
+def test_functions_that_score_take_weights_where_there_are_some():
+    X, y = values(40)
+    with pytest.raises(TypeError, match=r"sample_weight.*make_scorer"):
+        MKLRidgeCV(BANK, cv=3, scoring=lambda e, X, y: 0.0).fit(X, y, sample_weight=np.ones(40))
+
+
 def test_without_a_last_model_there_are_no_predictions():
     X, y = classes()
     model = MKLClassifierCV(BANK, Cs=CS, norms=[1.0], refit=False).fit(X, y)
@@ -472,7 +548,7 @@ def test_large_kernels_predict_by_factors_on_folds_too():
         ({"rule": "worst"}, ["rule", "best", "one_se", "worst"]),
         ({"scoring": ["accuracy", "roc_auc"]}, ["scoring", "one score"]),
         ({"scoring": "neg_log_loss"}, ["scoring", "probabilities", "roc_auc"]),
-        ({"normalizations": ["unit"]}, ["normalize", "trace", "unit"]),
+        ({"normalizations": ["unit"]}, ["normalizations", "trace", "unit"]),
         ({"loss": "logistic"}, ["loss", "hinge", "logistic"]),
         ({"cv": 1}, ["cv", "at least 2"]),
         ({"multiclass": "joint", "loss": "squared_hinge"}, ["joint", "hinge"]),

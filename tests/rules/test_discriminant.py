@@ -86,6 +86,18 @@ def test_the_ratio_of_kim_from_the_features_of_the_learned_kernel():
     np.testing.assert_allclose(learner.objective_, expected, rtol=1e-7)
 
 
+@pytest.mark.parametrize("reg", [0.1, 1e-2, 1e-4])
+def test_kim_with_weighted_covariances_has_the_weights_of_the_total_scatter(reg):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [12, 28])
+    kernels = [V @ V.T for V in (rng.normal(size=(40, 3)) + shift * y[:, None] for shift in (0.3, 0.6, 0.1))]
+    weighted = KimDiscriminant(reg, weighted=True).fit(kernels, y)
+    total = DiscriminantMKL(reg).fit(kernels, y)
+    np.testing.assert_allclose(weighted.kernel_shares_, total.kernel_shares_, atol=1e-5)
+    unweighted = KimDiscriminant(reg).fit(kernels, y)
+    assert np.abs(weighted.kernel_shares_ - unweighted.kernel_shares_).max() > 1e-4
+
+
 @pytest.mark.parametrize("learner", [KimDiscriminant(), DiscriminantMKL(), DiscriminantMKL(10.0)])
 def test_an_indefinite_kernel_that_passed_the_checks_is_named(learner, monkeypatch):
     """Large kernels are checked in parts only; here not at all. A large regularisation does not hide it."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import KernelBank
+from multikernel import KernelBank, load_model, save_model
+from multikernel.kernels import Gaussian
 from multikernel.spectral import ConformalKernel
 from multikernel.spectral.conformal import choose_cores
 from tests.mkl.data import make_three
@@ -99,3 +100,42 @@ def test_what_are_no_cores_is_refused(cores, error, words):
     X, y = make_three(30)
     with refuses(*words, error=error):
         ConformalKernel(cores=cores).fit(X, y)
+
+
+# --- a kernel of its own for the factor --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["gradient", "eig"])
+def test_the_factor_may_have_a_kernel_of_its_own(solver, tmp_path):
+    X, y = make_three(60)
+    X_new = make_three(20, seed=3)[0]
+    wide, narrow = Gaussian(gamma=0.01), Gaussian(gamma=0.5)
+    model = ConformalKernel(wide, factor_kernel=narrow, solver=solver).fit(X, y)
+    K0, K1 = wide(X), narrow(X)[:, model.cores_]
+    factors = model.coefficients_[0] + K1 @ model.coefficients_[1:]
+    np.testing.assert_allclose(model.factors_, factors)
+    np.testing.assert_allclose(model.kernel_, K0 * np.outer(factors, factors))
+    new = model.coefficients_[0] + narrow(X_new, X[model.cores_]) @ model.coefficients_[1:]
+    np.testing.assert_allclose(model.transform(X_new), wide(X_new, X) * np.outer(new, factors))
+    codes = np.unique(y, return_inverse=True)[1]
+    same = (codes[:, None] == codes) / np.bincount(codes)[codes]
+    rescaled = model.kernel_
+    between, within = (
+        np.sum(rescaled * same) - rescaled.sum() / 60,
+        np.trace(rescaled) - np.sum(rescaled * same),
+    )
+    assert model.objective_ == pytest.approx(between / within, rel=1e-5)
+    alone = ConformalKernel(wide, solver=solver).fit(X, y)
+    if solver == "gradient":  # a flat factor can hardly move
+        assert model.objective_ > alone.objective_
+    save_model(model, tmp_path / "model.mkl")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.mkl").transform(X_new), model.transform(X_new))
+
+
+def test_the_factor_of_the_kernel_itself_is_the_default():
+    X, y = make_three(50)
+    plain = ConformalKernel(Gaussian(gamma=0.3)).fit(X, y)
+    named = ConformalKernel(Gaussian(gamma=0.3), factor_kernel=Gaussian(gamma=0.3)).fit(X, y)
+    np.testing.assert_allclose(named.kernel_, plain.kernel_)
+    with refuses("factor_kernel needs the rows", "precomputed"):
+        ConformalKernel("precomputed", factor_kernel=Gaussian()).fit(np.eye(50) + 1.0, y)

@@ -140,8 +140,8 @@ def test_a_reg_below_the_least_is_refused(data):
     [
         ({"reg": ("relative", 1.0)}, "kappa .* must be greater than 1"),
         ({"reg": ("relative", "best")}, "kappa .* must be one of 'loo'"),
-        ({"reg": ("absolute", 2.0)}, r'reg must be a positive number or \("relative", kappa\)'),
-        ({"reg": ("relative",)}, r'reg must be a positive number or \("relative", kappa\)'),
+        ({"reg": ("absolute", 2.0)}, r'reg must be a positive number, "loo", "cv" or \("relative", kappa\)'),
+        ({"reg": ("relative",)}, r'reg must be a positive number, "loo", "cv" or \("relative", kappa\)'),
         ({"eig_tol": 1.0}, r"eig_tol=1 times the largest eigenvalue \d"),
         ({"solver": "eig", "method": "alignment"}, "solver .* must be one of 'closed', 'nnls'"),
         ({"center": 1}, "center must be True or False"),
@@ -151,7 +151,15 @@ def test_a_reg_below_the_least_is_refused(data):
         ({"classifier": SVC()}, r"classifier must take a precomputed kernel; SVC\(\) would read its rows"),
         ({"classifier": KNeighborsClassifier(metric="precomputed")}, 'takes distances.*classifier="knn"'),
         ({"kernels": "rfb"}, "unknown kernel 'rfb'"),
-        ({"kernels": [Linear()]}, "learns with one kernel"),
+        ({"kernels": [Linear()], "method": "conformal", "standardize": 2}, "standardize"),
+        (
+            {"kernels": [Linear(), Gaussian()], "method": "conformal"},
+            "rescales one kernel matrix; got 2 kernels",
+        ),
+        ({"kernels": [Linear(), Gaussian()], "method": "alignment", "solver": "closed"}, "several kernels"),
+        ({"order": "rising"}, "order must be one of 'decreasing', 'improved'"),
+        ({"reg": "best"}, "reg, where it is not a number, must be one of 'loo', 'cv'"),
+        ({"reg": "cv", "cv": 1}, "cv must be at least 2"),
     ],
 )
 def test_wrong_parameters_are_refused(data, parameters, message):

@@ -1,5 +1,6 @@
 """The error bound: every term from the formula again, the published example, and what must be refused."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from multikernel.transductive.classifier import TransductiveMKLClassifier
-from multikernel.transductive.generalization import generalization_bound, kernel_complexity
+from multikernel.transductive.generalization import costs_of, generalization_bound, kernel_complexity
 from multikernel.views import stack_kernels
 from tests.core.problems import make_kernels
 from tests.transductive.solver.matrix_problems import unit_diagonal
@@ -112,8 +113,27 @@ def test_stacks_lists_dicts_and_single_kernels_are_the_same_family(small):
 # --- the bound ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("loss", "steepness"), [("ramp", 1.0), ("squared_ramp", 2.0)])
+def test_the_steepness_of_a_cost_is_what_the_contraction_lemma_needs(loss, steepness):
+    """By all signs of small classes, closed under negation: E sup Σ s φ(f) ≤ L E sup Σ s f, not with less."""
+    t = np.linspace(-2.0, 2.0, 4001)
+    costs = costs_of(1.0 - t, loss)
+    assert (costs[t <= 0] == 1.0).all() and costs.min() == 0.0 and costs.max() == 1.0
+    assert np.abs(np.diff(costs) / np.diff(t)).max() == pytest.approx(steepness, rel=1e-3)
+    rng, ratios = np.random.default_rng(0), []
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=2)))
+    for _ in range(2000):
+        f = rng.choice([0.0, 0.05, 0.1, 0.5, 1.0], size=(2, 2)) * rng.choice([-1.0, 1.0], size=(2, 2))
+        f = np.vstack([f, -f, [[0.3, 0.3], [-0.3, -0.3]]])
+        before, after = ((signs @ part.T).max(axis=1).mean() for part in (f, costs_of(1.0 - f, loss)))
+        ratios.append(after / before)
+    assert max(ratios) <= steepness + 1e-12
+    if loss == "squared_ramp":
+        assert max(ratios) > 1.1  # the factor of the ramp would not do
+
+
 @pytest.mark.parametrize("constant", [4, 2])
-@pytest.mark.parametrize("loss", ["ramp", "hinge"])
+@pytest.mark.parametrize("loss", ["ramp", "hinge", "squared_ramp", "squared_hinge"])
 @pytest.mark.parametrize("margin, from_data", [(0.4, False), (0.4, True), (3.0, True)])
 def test_the_bound_is_its_formula(small, constant, loss, margin, from_data):
     settings = {"margin": margin, "delta": 0.1, "constant": constant, "loss": loss, "n_draws": 200}
@@ -122,15 +142,18 @@ def test_the_bound_is_its_formula(small, constant, loss, margin, from_data):
     )
     n, C = 10, kernel_complexity(small.stack, n_draws=200).mean
     losses = [max(0.0, 1.0 - t) for t in small.signs * small.scores]
-    if loss == "ramp":
+    if loss in ("ramp", "squared_ramp"):
         losses = [min(1.0, t) for t in losses]
+    steepness = 1.0
+    if loss.startswith("squared"):
+        losses, steepness = [t**2 for t in losses], 2.0
     logarithm = np.log(1.0 / 0.1) + (abs(np.log(1.0 / margin)) if from_data else 0.0)
     assert found.empirical_loss == pytest.approx(np.mean(losses))
-    right = np.sqrt(constant * logarithm) + np.sqrt(C / (n * margin**2))
+    right = np.sqrt(constant * logarithm) + steepness * np.sqrt(C / (n * margin**2))
     assert found.bound == pytest.approx(np.mean(losses) + (4.0 + right) / np.sqrt(n))
     assert found.sample_term == pytest.approx(4.0 / np.sqrt(n))
     assert found.confidence_term == pytest.approx(np.sqrt(constant * logarithm / n))
-    assert found.complexity_term == pytest.approx(np.sqrt(C / (n * margin**2) / n))
+    assert found.complexity_term == pytest.approx(steepness * np.sqrt(C / (n * margin**2) / n))
     assert (found.margin, found.delta, found.n_train, found.loss) == (margin, 0.1, 10, loss)
 
 

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from judges.tests.test_conic_alignment import random_problem
 from multikernel import MKLClassifier, stack_kernels
-from multikernel.core.alignment import learn_alignment
+from multikernel.core.alignment import alignment, learn_alignment
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
 from multikernel.transductive import TransductiveMKLClassifier
@@ -94,6 +94,38 @@ def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
     np.testing.assert_allclose(
         svc.decision_function(model.kernel_[N:, :N]), model.transduction_scores_, atol=1e-4
     )
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_parzen_window_is_the_mean_of_the_labels_by_similarity(weights):
+    """f = K y / N on the matrix of best alignment, whose mean margin is the alignment times ‖K‖ / N."""
+    y = split()[1]
+    machine = fitted(method="alignment", weight_set=weights)
+    window = fitted(method="alignment", weight_set=weights, classifier="parzen")
+    np.testing.assert_allclose(window.kernel_, machine.kernel_, rtol=1e-12)
+    assert window.objective_ == machine.objective_ and window.dual_gap_ <= 1e-8
+    N, K = len(y), window.kernel_
+    t = np.where(y == window.classes_[1], 1.0, -1.0)
+    scores = np.array([sum(t[j] * K[i, j] for j in range(N)) / N for i in range(len(K))])
+    np.testing.assert_allclose(window.transduction_scores_, scores[N:], rtol=1e-9)
+    assert window.intercept_ == [0.0] and np.isnan(window.C_).all()
+    train = K[:N, :N]
+    assert np.mean(t * scores[:N]) == pytest.approx(
+        alignment(train, np.outer(t, t)) * np.linalg.norm(train) / N
+    )
+
+
+def test_sample_weights_balance_the_parzen_window():
+    X, y, X_new, _ = split()
+    t = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    sizes = np.where(t > 0, (t > 0).sum(), (t < 0).sum())
+    model = TransductiveMKLClassifier(KERNELS, method="alignment", classifier="parzen")
+    model.fit(X, y, X_new, sample_weight=1.0 / sizes)
+    K = model.kernel_[45:, :45]
+    means = K[:, t > 0].mean(axis=1) - K[:, t < 0].mean(axis=1)
+    np.testing.assert_allclose(model.transduction_scores_, 0.5 * means, rtol=1e-9)
+    with refuses('classifier="parzen" needs method="alignment"; got method=\'soft2\''):
+        fitted(method="soft2", classifier="parzen")
 
 
 def test_weights_of_any_sign_reach_further_than_nonnegative_ones():

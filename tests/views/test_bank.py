@@ -318,8 +318,8 @@ def similarity(shift):
         ([("lost", Linear(), "b")], pd.DataFrame({"a": [1.0]}), "view 'lost' asks for .* column 'b'"),
         ([Linear()], np.empty((0, 2)), r"at least one sample; got shape \(0, 2\)"),
         ([Linear()], np.ones(3), "must be a table of shape"),
-        ("auto", np.ones((5, 2)), "every kernel of kernels='auto' is constant"),
-        ("auto", np.zeros((5, 2)), "every kernel of kernels='auto' is constant"),
+        ("auto", np.ones((5, 2)), "every automatic kernel is constant"),
+        ("auto", np.zeros((5, 2)), "every automatic kernel is constant"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["fit", "fit_stack"])

@@ -39,6 +39,8 @@ NO_CURVATURE = (
 )
 _NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
 _LEAST = 1e-30  # θ, in powers of it
+_RIDGES = (0.0, 1e-10, 1e-6)  # added to a matrix that is found singular, relative to its largest entry
+_SINGULAR = "the matrix of the quadratic model must be finite and not singular."
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40
 _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
@@ -53,9 +55,11 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
     >>> minimize_step(2.0 * np.eye(3), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.4, 0.4])).round(3)
     array([0.65, 0.35, 0.  ])
     """
-    x = np.array(point, float)
-    _check(_minimize_step(_typed(H), _typed(g), _typed(point), x, DGESV))
-    return x
+    for matrix in _made_definite(H):
+        x = np.array(point, float)
+        if _minimize_step(_typed(matrix), _typed(g), _typed(point), x, DGESV):
+            return x
+    raise np.linalg.LinAlgError(_SINGULAR)
 
 
 def _typed(array: Array) -> Array:
@@ -65,9 +69,10 @@ def _typed(array: Array) -> Array:
     return np.require(array, float, ("C", "W"))
 
 
-def _check(is_solved: bool) -> None:
-    if not is_solved:
-        raise np.linalg.LinAlgError("the matrix of the quadratic model must be finite and not singular.")
+def _made_definite(H: Array) -> Iterator[Array]:
+    """H, and with more and more on its diagonal: where columns are equal, a pivot may be zero."""
+    for share in _RIDGES:
+        yield H + share * float(np.abs(H).max()) * np.eye(len(H)) if share else H
 
 
 # Compiled as few statements on numbers, without helpers: each statement and each call adds to the first fit.
@@ -169,18 +174,22 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
 
     ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
     """
-    x = np.array(theta, float)
-    mu = x if p == 1.0 else np.maximum(x, _LEAST) ** (1.0 / p)
+    for matrix in _made_definite(H):
+        x = np.array(theta, float)
+        if _minimize_model(_model(x, q, matrix, p), p, x, x.copy(), DGESV):
+            return x
+    raise np.linalg.LinAlgError(_SINGULAR)
+
+
+def _model(x: Array, q: Array, H: Array, p: float) -> _Model:
+    mu = x.copy() if p == 1.0 else np.maximum(x, _LEAST) ** (1.0 / p)
     part = -0.5 * (H @ mu)
     homogeneous = -float(part @ mu)
     if homogeneous > 0.05 * abs(float(q @ mu)):
         scale = 1.0 / homogeneous**2
         outer = (2.0 * scale / homogeneous * part)[:, None] * part
-        model = _Model(mu.copy(), homogeneous, -0.5 * q - part, -scale * part, outer - scale * H)
-    else:
-        model = _Model(mu.copy(), 0.0, -0.5 * q, np.zeros(q.size), _typed(H))
-    _check(_minimize_model(model, p, x, x.copy(), DGESV))
-    return x
+        return _Model(mu, homogeneous, -0.5 * q - part, -scale * part, outer - scale * H)
+    return _Model(mu, 0.0, -0.5 * q, np.zeros(q.size), _typed(H))
 
 
 @compiled

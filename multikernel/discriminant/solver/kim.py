@@ -7,6 +7,11 @@ their covariances (each divided by its own number of points) and J = diag over c
 The kernels are neither centred nor scaled: a constant added to one changes nothing, but a factor does,
 because the sum of the weights is given.
 
+Ye et al. (2007, equation 3) weight the covariances by the sizes of the classes: (n₊S₊ + n₋S₋)/n, with √n in
+the place of √n_c in J. Then F1 and their own criterion F2, which has the total scatter in the place of that
+within the classes, are monotone functions of each other, F2 = F1 / (1 + (n₊n₋/n²) F1): both have the same
+optimal kernel over the same set, and they differ by the set alone (Σ θ = 1 here, Σ θ_i tr G~_i = 1 there).
+
 At a point, v = (λI + JGJ)⁻¹JGa and u = a − Jv give the direction φα with α = u/λ, and
 
     ∂_i F1 = u'G_iu / λ,      ∂²_ij F1 = −(2/λ) (JG_iu)'(λI + JGJ)⁻¹(JG_ju).
@@ -59,8 +64,10 @@ class FisherRatio:
 class FisherStack:
     """The kernels, each divided by its scale, and J of the classes."""
 
-    def __init__(self, Ks: Array, codes: Array, scales: Array | None = None) -> None:
-        self.Ks, self.n = Ks, codes.size
+    def __init__(
+        self, Ks: Array, codes: Array, scales: Array | None = None, *, weighted: bool = False
+    ) -> None:
+        self.Ks, self.n, self.weighted = Ks, codes.size, weighted
         self.scales = np.ones(len(Ks)) if scales is None else scales
         self.contrast = class_contrast(codes)
         self.classes = [np.flatnonzero(codes == 0), np.flatnonzero(codes == 1)]
@@ -73,7 +80,7 @@ class FisherStack:
         out = np.empty_like(V)
         for members in self.classes:
             block = V[members]
-            out[members] = (block - block.mean(axis=0)) / np.sqrt(members.size)
+            out[members] = (block - block.mean(axis=0)) / np.sqrt(self.n if self.weighted else members.size)
         return out
 
     def times(self, u: Array) -> Array:
@@ -107,7 +114,13 @@ def fisher_ratio(stack: FisherStack, reg: float, weights: Array) -> FisherRatio 
 
 
 def learn_kim(
-    Ks: Array, codes: Array, reg: float, options: Options | None = None, scales: Array | None = None
+    Ks: Array,
+    codes: Array,
+    reg: float,
+    options: Options | None = None,
+    scales: Array | None = None,
+    *,
+    weighted: bool = False,
 ) -> KimResult:
     """Learn kernel weights of largest Fisher ratio.
 
@@ -118,6 +131,7 @@ def learn_kim(
     reg : float, λ > 0
     options : Options, optional; by default a relative gap of 1e-8 within 100 iterations
     scales : array (m,), optional; G_i = Ks_i / scales_i, 1 each by default
+    weighted : bool, (n₊S₊ + n₋S₋)/n in the place of S₊ + S₋
 
     Examples
     --------
@@ -130,7 +144,7 @@ def learn_kim(
     (array([0.73, 0.27]), True)
     """
     options = options or Options(tol=1e-8, max_iter=100)
-    stack = FisherStack(Ks, codes, scales)
+    stack = FisherStack(Ks, codes, scales, weighted=weighted)
     watch = options.callback
     if watch is not None:
         options = replace(options, callback=lambda entry: watch(_in_units(entry, reg)))

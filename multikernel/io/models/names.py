@@ -52,7 +52,8 @@ from ...mkl.one_class import MKLOneClass
 from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
-from ...mkl.tuned import MKLClassifierCV, MKLRegressorCV, MKLRidgeCV
+from ...mkl.tuned import MKLClassifierCV
+from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
@@ -83,7 +84,7 @@ from ...spectral.conformal import ConformalKernel
 from ...spectral.kdda import KDDAClassifier
 from ...spectral.knn import KernelKNNClassifier
 from ...spectral.solver.conformal_kernel import ConformalModel
-from ...spectral.solver.kernel import SpectralModel, SpectralWeights
+from ...spectral.solver.kernel import FactorMap, JointSpectrum, SpectralModel, SpectralWeights
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank

@@ -72,8 +72,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         Penalty on margin violations. Only :math:`d_1` is fixed, so that the search also moves the effective
         C; choose C first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
     cv : int, cross-validation generator or iterable of splits
-        A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold, and
-        there are no more folds than the smallest class has distinct samples.
+        A number of folds is stratified and shuffled with `random_state`; there are no more folds than the
+        smallest class has samples.
         With groups, ``list(cv.split(X, y, groups))``.
     scoring : str or callable, optional
         As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the

@@ -1,5 +1,8 @@
 """Newton's method with an active set for the projection: it makes the SMO converge and certifies the optimum.
 
+The second-order step is that of Lewis, Jebara and Noble (2006), section 3.3; the active set, the certificate
+and the order (after the sweeps, not between them) are ours.
+
 On a face (see ``face``) the dual value is a quadratic that one linear system maximises. A climb takes the
 step towards its maximum, as far as every dual stays nonnegative and every sample within its bound; what stops
 it is fixed, and the next step starts from there, until a whole step fits. How the slopes change is known from

@@ -8,10 +8,9 @@ Every step adds x_j to s_i(j) and takes it from s_w(j), so that Σ_t s_t(j) stay
 
 Along each the dual value is d s − ½ κ s², whose best s within the bounds is known. For every sample i in turn
 the partner and the kind of step that gain most are taken. These directions do not span all that is feasible:
-alone they stall short of the optimum. The active-set Newton steps that follow (``newton``) do not, and they
-certify it.
-
-Lewis, Jebara and Noble (2006), section 3.
+alone they stall short of the optimum. Lewis, Jebara and Noble (2006), whose steps these are (sections 3.1 and
+3.2), interleave a Newton step (3.3); here Newton steps with an active set (``newton``) follow two sweeps, to
+the end, and certify the optimum.
 """
 
 from typing import Any, NamedTuple

@@ -4,7 +4,8 @@ A kernel k₀ is rescaled from place to place by a factor
 
     q(x) = a_0 + Σ_j a_j k₀(x, c_j),     that is q = K₁ a with K₁ = [1, k₀(x_i, c_j)],
 
-around some cores c_j. Of the l labelled points let E_ij = 1/l_c where i and j are both of class c, else 0.
+around some cores c_j; the k₀ in it may be another kernel k₁, such as a Gaussian of a width of its own, as
+Xiong et al. have it. Of the l labelled points let E_ij = 1/l_c where i and j are both of class c, else 0.
 The traces of the scatter between and inside the classes in the feature space of k, times l, are q'B₀q and
 q'W₀q, with
 
@@ -28,6 +29,7 @@ halved until it does not, which a Gaussian hardly ever needs.
 among them, and q is learned from them alone. Nothing is approximate for other points: q is a function of k₀.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +70,11 @@ class ConformalModel:
     def unlabelled(self) -> Array:
         """Between the unlabelled points and the labelled ones, (n − l, l)."""
         return self.K[self.n_labelled :, : self.n_labelled]
+
+    def unlabelled_blocks(self, size: int) -> Iterator[Array]:
+        """The same, some rows at a time."""
+        for start in range(self.n_labelled, len(self.K), size):
+            yield self.K[start : start + size, : self.n_labelled]
 
     def rows(self, K_test: Array) -> Array:
         """Between new points and the labelled ones, (n_test, l), from their similarities k₀ (n_test, n)."""
@@ -134,7 +141,14 @@ class ConformalResult:
 
 
 def learn_conformal(
-    K0: Array, K1: Array, codes: Array, *, method: str = "gradient", n_steps: int = 200, step: float = 0.01
+    K0: Array,
+    K1: Array,
+    codes: Array,
+    *,
+    method: str = "gradient",
+    n_steps: int = 200,
+    step: float = 0.01,
+    size: float | None = None,
 ) -> ConformalResult:
     """Learn the factor that rescales a kernel for class separability.
 
@@ -146,6 +160,7 @@ def learn_conformal(
     method : {"gradient", "eig"}
     n_steps : int
     step : float, η; it falls to zero over the steps
+    size : float, the mean self-similarity of the kernel of the factor; None: of K0
 
     Examples
     --------
@@ -159,7 +174,8 @@ def learn_conformal(
     n_steps = check_positive_integer("n_steps", n_steps)
     step = check_number("step", step, above=0.0)
     scales = np.ones(K1.shape[1])
-    scales[1:] = 1.0 / max(float(K0.diagonal().mean()), np.finfo(float).tiny)
+    size = float(K0.diagonal().mean()) if size is None else size
+    scales[1:] = 1.0 / max(size, np.finfo(float).tiny)
     columns = K1 * scales
     B0, W0 = scatter_matrices(K0, codes)
     M, N = columns.T @ B0 @ columns, columns.T @ W0 @ columns

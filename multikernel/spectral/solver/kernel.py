@@ -13,6 +13,17 @@ not depend on them. Only eigenvalues above a share of the largest are kept: one 
 not enter μ, so that eigenvectors of noise would weigh like the others. The decomposition costs
 O(n³) operations and about three times the memory of K, all else O(n p).
 
+**Factors.** Where K ≈ ZZ' with a factor Z (n, q), the singular values and left singular vectors of Z are √w
+and V, and v_r(x) = z(x)'u_r / √w_r with the right ones u_r: O(n q²) operations, and no (n, n) matrix.
+
+**Several kernels.** The eigenvectors of all of them side by side, K_μ = Σ_m Σ_r μ_mr² v_mr v_mr', with one
+budget Σ_m Σ_r √w_mr. Nothing of separability needs the vectors to be orthogonal; of alignment, the closed
+form does.
+
+**Order.** μ_1 ≥ μ_2 ≥ … for each kernel, in the order of its eigenvalues: as repeated ones share their
+weight, μ_r² is a nondecreasing function of w_r. "improved" leaves the first eigenvalue out of it, whose
+eigenvector is nearly constant where K is not centred (Zhu et al. 2005).
+
 The alignment of Σ_r w_r v_r v_r' with the classes of the labelled points, two or more, is
 
     A(w) = q'w / (‖T‖ √(w'Sw))      q_r = v_r'T v_r,   S_rs = (v_r'v_s)²   over the l labelled rows
@@ -24,7 +35,10 @@ y = ±1. With the sums s_cr of v_r over class c,
     q_r = k/(k−1) · (Σ_c s_cr² − (Σ_c s_cr)² / k) ≥ 0.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -36,6 +50,7 @@ from ...kernels.transforms import Center
 from .separability import (
     Tradeoff,
     class_sums,
+    falling,
     pooled,
     scatters,
     separability_objective,
@@ -49,6 +64,20 @@ _REPEATED = 1e-9  # of the largest eigenvalue: what lies closer counts as the sa
 _PIVOTS = 10  # for each eigenvector; about one is usual
 _ROUNDING = 1e-12
 _VANISHED = 1e-13  # of the trace before centring: what is smaller than this is rounding
+_FACTOR_ROUNDING = 1e-10  # of the largest eigenvalue of ZZ', as for matrices
+ORDERS = ("decreasing", "improved")
+
+
+@dataclass(frozen=True, eq=False)
+class FactorMap:
+    """From the factors z(x) of new points to the eigenvectors there."""
+
+    basis: Array  # (q, p), u_r / √w_r
+    offset: Array | None = None  # (q,), the mean factor, if the kernel is centred
+
+    def __call__(self, Z: Array) -> Array:
+        """The eigenvectors at points with factors Z (n_test, q), (n_test, p)."""
+        return (Z if self.offset is None else Z - self.offset) @ self.basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +88,7 @@ class Spectrum:
     vectors: Array  # (n, p), orthonormal columns
     trace: float  # of the whole matrix (centred, if it was)
     center: Center | None = None  # the fitted centring that rows of new points go through
+    factor_map: FactorMap | None = None  # of a kernel that is given by factors, which rows then are
 
     @property
     def budget(self) -> float:
@@ -82,12 +112,93 @@ class Spectrum:
                 f"largest eigenvalue {self.values[0]:.6g}. Give an eig_tol below 1, such as 0.01."
             )
         vectors = np.ascontiguousarray(self.vectors[:, :kept])  # not a view, which would keep all of them
-        return Spectrum(self.values[:kept], vectors, self.trace, self.center)
+        mapped = self.factor_map and replace(self.factor_map, basis=self.factor_map.basis[:, :kept])
+        return Spectrum(self.values[:kept], vectors, self.trace, self.center, mapped)
+
+    def chains(self, order: str | None) -> Array | None:
+        """The columns whose weights are to be ordered, by chain (p,); None without an order."""
+        if order is None:
+            return None
+        return np.minimum(self.spaces, 1) if order == "improved" else np.zeros(self.values.size, int)
+
+    def at(self, rows: Array) -> "Spectrum":
+        """With the points in another order, or some of them only: for weights, not for new points."""
+        return Spectrum(self.values, self.vectors[rows], self.trace)
 
     def extend(self, K_test: Array) -> Array:
-        """The eigenvectors at new points, (n_test, p), from their similarities (n_test, n), uncentred."""
+        """The eigenvectors at new points, (n_test, p), from their similarities (n_test, n), uncentred.
+
+        Of a kernel that is given by factors, from the factors of the new points, (n_test, q).
+        """
+        if self.factor_map is not None:
+            return self.factor_map(K_test)
         rows = K_test if self.center is None else self.center.test(K_test, np.empty(0))
         return (rows @ self.vectors) / self.values
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpectrum:
+    """The spectra of several kernels over the same points, side by side."""
+
+    parts: tuple[Spectrum, ...]
+
+    @cached_property
+    def values(self) -> Array:
+        """Eigenvalues (p,), descending within each kernel."""
+        return np.concatenate([part.values for part in self.parts])
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors (n, p), orthonormal within each kernel."""
+        return np.column_stack([part.vectors for part in self.parts])
+
+    @property
+    def kernels(self) -> Array:
+        """The kernel of each column, (p,) from 0 on."""
+        return np.repeat(np.arange(len(self.parts)), [part.values.size for part in self.parts])
+
+    @property
+    def trace(self) -> float:
+        """Of the sum of the kernels."""
+        return float(sum(part.trace for part in self.parts))
+
+    @property
+    def budget(self) -> float:
+        """Σ √w over all kernels."""
+        return float(sum(part.budget for part in self.parts))
+
+    @property
+    def spaces(self) -> Array:
+        """The eigenspace of each vector, those of different kernels apart."""
+        return _numbered([part.spaces for part in self.parts])
+
+    def above(self, eig_tol: float) -> "JointSpectrum":
+        """The part of each kernel above ``eig_tol`` of its own largest eigenvalue."""
+        return JointSpectrum(tuple(part.above(eig_tol) for part in self.parts))
+
+    def chains(self, order: str | None) -> Array | None:
+        """As of `Spectrum`, each kernel for itself."""
+        return None if order is None else _numbered([part.chains(order) for part in self.parts])
+
+    def at(self, rows: Array) -> "JointSpectrum":
+        """With the points in another order, or some of them only."""
+        return JointSpectrum(tuple(part.at(rows) for part in self.parts))
+
+    def extend(self, rows: Sequence[Array]) -> Array:
+        """The eigenvectors of all kernels at new points, (n_test, p), from the rows of each kernel."""
+        return np.column_stack([part.extend(own) for part, own in zip(self.parts, rows, strict=True)])
+
+
+AnySpectrum = Spectrum | JointSpectrum
+
+
+def _numbered(parts: Sequence[Array | None]) -> Array:
+    """Numbers of several parts, each from 0 on, counted through."""
+    found: list[Array] = []
+    for part in parts:
+        assert part is not None
+        found.append(part + (found[-1][-1] + 1 if found else 0))
+    return np.concatenate(found)
 
 
 def spectrum_of(K: Array, *, center: bool = False) -> Spectrum:
@@ -115,6 +226,32 @@ def spectrum_of(K: Array, *, center: bool = False) -> Spectrum:
     return Spectrum(values, vectors, float(np.trace(K)), fitted)
 
 
+def spectrum_of_factor(Z: Array, *, center: bool = False) -> Spectrum:
+    """The spectrum of ZZ' from Z (n, q), n > q or not, by singular values: O(n q²).
+
+    Examples
+    --------
+    >>> spectrum = spectrum_of_factor(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    >>> spectrum.values.tolist(), np.abs(spectrum.extend(np.array([[4.0, 3.0]]))).tolist()
+    ([4.0, 1.0], [[2.0, 3.0]])
+    """
+    floor = _VANISHED * float(np.vdot(Z, Z))
+    offset = Z.mean(axis=0) if center else None
+    Z = Z if offset is None else Z - offset
+    vectors, roots, right = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
+    values = roots**2
+    if values.size == 0 or not values[0] > floor:
+        centred = " after centring" if center else ""
+        largest = values[0] if values.size else 0.0
+        raise ValueError(
+            f"the kernel has no spectrum: the largest eigenvalue of its factors{centred} is {largest:.3g}. "
+            "It is constant or zero on these points; give another kernel."
+        )
+    kept = int(np.count_nonzero(values > _FACTOR_ROUNDING * values[0]))
+    mapped = FactorMap(right[:kept].T / roots[:kept], offset)
+    return Spectrum(values[:kept], np.ascontiguousarray(vectors[:, :kept]), float(values.sum()), None, mapped)
+
+
 @dataclass(frozen=True)
 class SpectralRule:
     """What the weights of the eigenvectors are to achieve."""
@@ -122,6 +259,7 @@ class SpectralRule:
     criterion: str = "separability"  # {"separability", "alignment"}
     tradeoff: Tradeoff = field(default_factory=lambda: Tradeoff(1e4))  # of separability
     method: str = "closed"  # {"closed", "nnls"}, of alignment
+    order: str | None = None  # {None, "decreasing", "improved"}, of the weights of each kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +276,7 @@ class SpectralWeights:
     absent: Array  # of int, eigenvectors that do not vary over the labelled points
 
 
-def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
+def learn_spectral_weights(spectrum: AnySpectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
     """μ from the classes (l,) of the first points; O(l p), and a small least squares problem for ``"nnls"``.
 
     Where α has no maximiser, the weights are those of the guards (``separability``);
@@ -153,12 +291,13 @@ def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule)
     """
     V = spectrum.vectors[: codes.size]
     f, g = (pooled(scatter, spectrum.spaces) for scatter in scatters(V, codes))
+    chains = spectrum.chains(rule.order)
     if rule.criterion == "alignment":
-        mu, objective = _aligned(spectrum, V, codes, rule.method)
+        mu, objective = _aligned(spectrum, V, codes, rule)
         absent = np.flatnonzero(_mean_squares(V) < _ABSENT / len(spectrum.vectors))
         ratio = separability_ratio(mu, f, g)
         return SpectralWeights(mu, objective, ratio, np.nan, np.nan, np.nan, np.empty(0, int), absent)
-    found = separability_weights(f, g, rule.tradeoff, spectrum.budget, len(spectrum.vectors))
+    found = separability_weights(f, g, rule.tradeoff, spectrum.budget, len(spectrum.vectors), chains)
     if not found.present.any():
         raise ValueError(
             f"none of the {f.size} eigenvectors kept varies over the {codes.size} labelled points, so that "
@@ -195,7 +334,7 @@ def require_maximiser(learned: SpectralWeights) -> None:
 class SpectralModel:
     """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept."""
 
-    spectrum: Spectrum  # the part that is kept
+    spectrum: AnySpectrum  # the part that is kept
     learned: SpectralWeights
     n_labelled: int  # l
 
@@ -204,8 +343,11 @@ class SpectralModel:
         """Z (n, p), K_μ = ZZ'."""
         return self.spectrum.vectors * self.learned.weights
 
-    def extend(self, K_test: Array) -> Array:
-        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
+    def extend(self, K_test: Any) -> Array:
+        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given.
+
+        Of several kernels, from a list of these; of kernels given by factors, from factors (n_test, q).
+        """
         return self.spectrum.extend(K_test) * self.learned.weights
 
     def kernel(self) -> Array:
@@ -222,8 +364,14 @@ class SpectralModel:
         """K_μ between the unlabelled points and the labelled ones, (n − l, l)."""
         return self.coordinates[self.n_labelled :] @ self._labelled_coordinates.T
 
-    def rows(self, K_test: Array) -> Array:
-        """K_μ between new points and the labelled ones, (n_test, l)."""
+    def unlabelled_blocks(self, size: int) -> Iterator[Array]:
+        """The same, some rows at a time."""
+        known = self._labelled_coordinates.T
+        for start in range(self.n_labelled, len(self.spectrum.vectors), size):
+            yield (self.spectrum.vectors[start : start + size] * self.learned.weights) @ known
+
+    def rows(self, K_test: Any) -> Array:
+        """K_μ between new points and the labelled ones, (n_test, l); `K_test` as for `extend`."""
         return self.extend(K_test) @ self._labelled_coordinates.T
 
     @property
@@ -232,11 +380,14 @@ class SpectralModel:
 
 
 # ------------------------------------------------------------------ alignment
-def _aligned(spectrum: Spectrum, V: Array, codes: Array, method: str) -> tuple[Array, float]:
+def _aligned(spectrum: AnySpectrum, V: Array, codes: Array, rule: SpectralRule) -> tuple[Array, float]:
     """μ of best alignment, K_μ of the trace of K; and the alignment of its labelled block."""
     k = int(codes.max()) + 1
     q, norm = target_products(V, codes, k), target_norm(codes, k)
-    w = alignment_weights(V, q, norm, method, len(spectrum.vectors), spaces=spectrum.spaces)
+    chains = spectrum.chains(rule.order)
+    w = alignment_weights(
+        V, q, norm, rule.method, len(spectrum.vectors), spaces=spectrum.spaces, chains=chains
+    )
     if not w.any():
         raise ValueError(
             f"none of the {q.size} eigenvectors kept is aligned with the classes of the labelled points. "
@@ -255,15 +406,19 @@ def alignment_weights(
     *,
     near: Array | None = None,
     spaces: Array | None = None,
+    chains: Array | None = None,
 ) -> Array:
     """w ≥ 0 of Σ w_r v_r v_r', (p,), up to a factor.
 
     ``"closed"`` is q itself, which is best where the labelled rows V (l, p) of the eigenvectors are
     orthonormal; ``"nnls"`` is best as they are, argmin_{w ≥ 0} w'Sw − 2q'w. Weights `near` the best (those of
-    one point more) spare most of the search. Eigenvectors of one space (`spaces`) have the same weight.
+    one point more) spare most of the search. Eigenvectors of one space (`spaces`) have the same weight, and
+    weights do not rise along a chain (`chains`): the nearest such q, or the best such w.
     """
     if method == "closed":
-        return pooled(q, spaces)
+        return pooled(q, spaces) if chains is None else falling(pooled(q, spaces), chains)
+    if chains is not None:
+        return _ordered_least_squares(V, q, norm, chains, spaces)
     w = np.zeros(q.size)
     seen = (pooled(_mean_squares(V), spaces) >= _ABSENT / n) & (pooled(q, spaces) > 0.0)
     if not seen.any():
@@ -277,6 +432,28 @@ def alignment_weights(
         found = least_over_nonnegative(table.pairs, table.target, near[seen][first] * table.norms)
     w[seen] = (found / table.norms)[own]
     return w
+
+
+def _ordered_least_squares(V: Array, q: Array, norm: float, chains: Array, spaces: Array | None) -> Array:
+    """argmin w'Sw − 2q'w over w ≥ 0 that do not rise along each chain.
+
+    In the cumulated matrices Σ_{s ≤ r} v_s v_s' of a chain they are sums with nonnegative coefficients.
+    """
+    products = (V.T @ V) ** 2
+    spaces = np.arange(q.size) if spaces is None else spaces
+    ends = np.flatnonzero(np.diff(spaces, append=spaces[-1] + 1))  # a cumulated matrix has whole spaces
+    inside = (chains[:, None] == chains[ends]) & (np.arange(q.size)[:, None] <= ends)
+    steps = inside.astype(float)  # (p, n_sums): which columns a cumulated matrix has
+    S, target = steps.T @ products @ steps, steps.T @ q
+    norms = np.sqrt(S.diagonal())
+    seen = norms > _ABSENT * norms.max()
+    pairs = S[np.ix_(seen, seen)] / (norms[seen] * norms[seen, None])
+    np.fill_diagonal(pairs, 1.0)
+    table = StackAlignment(target[seen] / (norms[seen] * norm), pairs, norms[seen], norm)
+    if not (table.target > 0.0).any():
+        return np.zeros(q.size)
+    found = align_by_least_squares(table, int(seen.sum())).w / table.norms
+    return np.asarray(steps[:, seen] @ found)
 
 
 def least_over_nonnegative(S: Array, q: Array, start: Array) -> Array:

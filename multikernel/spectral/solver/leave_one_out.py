@@ -8,9 +8,12 @@ of the kernel whose weights μ_i are learned without i. All μ_i come from the c
 those of one, and all D from two products of matrices: O(l² p) in all, as for one kernel. The eigenvectors
 know no labels and stay. The factor of a conformal kernel is not learned again for each point: that would
 take l times as long.
+
+With folds of the labelled points (`Folds`) another judge takes the place of the neighbours: the machine that
+will classify learns from the other folds, with a kernel that was learned from their labels alone.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,18 +23,20 @@ from ..._typing import Array
 from ...core.neighbors import kernel_distances, neighbour_votes
 from .conformal_kernel import learn_conformal_kernel
 from .kernel import (
+    AnySpectrum,
+    JointSpectrum,
     SpectralModel,
     SpectralRule,
-    Spectrum,
     alignment_weights,
     learn_spectral_weights,
     require_maximiser,
     spectrum_of,
+    spectrum_of_factor,
     target_norm,
     target_products,
     target_products_without_each,
 )
-from .separability import Tradeoff, pooled, scatters_without_each, separability_weights
+from .separability import Tradeoff, falling, pooled, scatters_without_each, separability_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,29 @@ def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[
 
 
 @dataclass(frozen=True, eq=False)
+class Folds:
+    """A cross-validation of the labelled points by the machine that will classify."""
+
+    splits: Sequence[tuple[Array, Array]]  # rows of each fold that learn, and rows that are judged
+    make_machine: Callable[[], Any]  # an unfitted classifier on precomputed kernels
+
+    def score(self, learn: Callable[[Array, Array], Any], codes: Array, n: int) -> float:
+        """The mean share of right classes over the folds.
+
+        ``learn`` gets an order of all n points, those that learn first and then those that are judged, and
+        the classes of the former, and returns the learned kernel between the points in that order, as a
+        model.
+        """
+        shares = []
+        for train, test in self.splits:
+            model = learn(np.concatenate([train, test, np.arange(codes.size, n)]), codes[train])
+            machine = self.make_machine().fit(model.labelled(), codes[train])
+            guesses = machine.predict(model.unlabelled()[: test.size])
+            shares.append(np.mean(guesses == codes[test]))
+        return float(np.mean(shares))
+
+
+@dataclass(frozen=True, eq=False)
 class Grid:
     """The kernels that can be learned from one kernel matrix, and who judges them."""
 
@@ -73,6 +101,8 @@ class Grid:
     cores: Array = field(default_factory=lambda: np.zeros(1, int))  # among the labelled points; conformal
     n_neighbors: int = 1  # of the classifier that judges
     seed: int = 0  # of the order in which points at equal distance are taken
+    order: str | None = None  # of spectral weights, {None, "decreasing", "improved"}
+    folds: Folds | None = None  # who judges instead of leave-one-out by neighbours
 
     @property
     def size(self) -> int:
@@ -80,28 +110,37 @@ class Grid:
         return 1 if self.criterion == "conformal" else len(self.eig_tols) * len(self.tradeoffs)
 
 
-def learn_candidates(K: Array, codes: Array, grid: Grid, *, judged: bool = True) -> Iterator[Candidate]:
-    """All kernels of the grid, learned from K (n, n) and the classes (l,) of its first points.
+def learn_candidates(
+    kernels: Sequence[Array], codes: Array, grid: Grid, *, judged: bool = True, from_factors: bool = False
+) -> Iterator[Candidate]:
+    """All kernels of the grid, learned from matrices (n, n) and the classes (l,) of their first points.
 
-    Each has a `SpectralModel` or a `ConformalModel`; scores are computed where they are ``judged``.
+    ``from_factors``: they are factors (n, q) of the matrices. Each candidate has a `SpectralModel` or, of one
+    matrix, a `ConformalModel`; scores are computed where they are ``judged``.
     """
     if grid.criterion == "conformal":
-        yield _conformal_candidate(K, codes, grid, judged)
+        yield _conformal_candidate(kernels[0], codes, grid, judged)
         return
     try:
-        whole = spectrum_of(K, center=grid.center)
+        whole = _joint_spectrum(kernels, grid.center, from_factors)
     except ValueError as error:
         yield Candidate({}, np.nan, error=error)
         return
     for eig_tol in grid.eig_tols:
         spectrum = whole.above(eig_tol)
         for tradeoff in grid.tradeoffs:
-            rule = SpectralRule(grid.criterion, tradeoff, grid.method)
+            rule = SpectralRule(grid.criterion, tradeoff, grid.method, grid.order)
             yield _spectral_candidate(spectrum, codes, rule, grid, judged, eig_tol)
 
 
+def _joint_spectrum(kernels: Sequence[Array], center: bool, from_factors: bool) -> AnySpectrum:
+    decompose = spectrum_of_factor if from_factors else spectrum_of
+    parts = tuple(decompose(kernel, center=center) for kernel in kernels)
+    return parts[0] if len(parts) == 1 else JointSpectrum(parts)
+
+
 def _spectral_candidate(
-    spectrum: Spectrum, codes: Array, rule: SpectralRule, grid: Grid, judged: bool, eig_tol: float
+    spectrum: AnySpectrum, codes: Array, rule: SpectralRule, grid: Grid, judged: bool, eig_tol: float
 ) -> Candidate:
     kappa = rule.tradeoff.value if rule.tradeoff.relative else np.nan
     settings = {"eig_tol": eig_tol, "n_components": spectrum.values.size, "kappa": kappa}
@@ -111,7 +150,9 @@ def _spectral_candidate(
     except ValueError as error:
         return Candidate(settings, np.nan, error=error)
     score = np.nan
-    if judged:
+    if judged and grid.folds is not None:
+        score = cross_validation_score(spectrum, codes, rule, grid.folds)
+    elif judged:
         score = leave_one_out_score(spectrum, codes, rule, n_neighbors=grid.n_neighbors, seed=grid.seed)
     settings["alpha"] = learned.alpha
     return Candidate(settings, score, SpectralModel(spectrum, learned, codes.size))
@@ -123,13 +164,35 @@ def _conformal_candidate(K: Array, codes: Array, grid: Grid, judged: bool) -> Ca
     except ValueError as error:
         return Candidate({}, np.nan, error=error)
     score = np.nan
-    if judged:
+    if judged and grid.folds is not None:
+        score = _conformal_fold_score(K, codes, grid, grid.folds)
+    elif judged:
         score = kernel_leave_one_out_score(model.labelled(), codes, grid.n_neighbors, grid.seed)
     return Candidate({}, score, model)
 
 
+def _conformal_fold_score(K: Array, codes: Array, grid: Grid, folds: Folds) -> float:
+    def learn(order: Array, known: Array) -> Any:
+        cores = np.flatnonzero(np.isin(order[: known.size], grid.cores))  # the cores that learn
+        cores = cores if cores.size else np.zeros(1, int)
+        moved = K[np.ix_(order, order)]
+        return learn_conformal_kernel(moved, known, cores, method=grid.method, center=grid.center)
+
+    return folds.score(learn, codes, len(K))
+
+
+def cross_validation_score(spectrum: AnySpectrum, codes: Array, rule: SpectralRule, folds: Folds) -> float:
+    """The share of the labelled points that the machine is right about, with a kernel learned on others."""
+
+    def learn(order: Array, known: Array) -> SpectralModel:
+        moved = spectrum.at(order)
+        return SpectralModel(moved, learn_spectral_weights(moved, known, rule), known.size)
+
+    return folds.score(learn, codes, len(spectrum.vectors))
+
+
 def leave_one_out_score(
-    spectrum: Spectrum, codes: Array, rule: SpectralRule, *, n_neighbors: int = 1, seed: int = 0
+    spectrum: AnySpectrum, codes: Array, rule: SpectralRule, *, n_neighbors: int = 1, seed: int = 0
 ) -> float:
     """The share of the labelled points that the others classify rightly, μ learned without each."""
     V = spectrum.vectors[: codes.size]
@@ -140,22 +203,28 @@ def leave_one_out_score(
     return _share_right(distances, codes, n_neighbors, seed)
 
 
-def squares_without_each(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> Array:
+def squares_without_each(spectrum: AnySpectrum, codes: Array, rule: SpectralRule) -> Array:
     """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment."""
     V, n, spaces = spectrum.vectors[: codes.size], len(spectrum.vectors), spectrum.spaces
+    chains = spectrum.chains(rule.order)
     if rule.criterion == "separability":
         f, g = (pooled(scatter, spaces) for scatter in scatters_without_each(V, codes))
-        return separability_weights(f, g, rule.tradeoff, spectrum.budget, n).weights ** 2
+        return separability_weights(f, g, rule.tradeoff, spectrum.budget, n, chains).weights ** 2
     k = int(codes.max()) + 1
     products = target_products_without_each(V, codes, k)
     if rule.method == "closed":
-        return pooled(products, spaces)
+        products = pooled(products, spaces)
+        return products if chains is None else falling(products, chains)
     squares = np.zeros_like(V)
     norm = target_norm(codes, k)
-    near = alignment_weights(V, target_products(V, codes, k), norm, rule.method, n, spaces=spaces)
+    near = alignment_weights(
+        V, target_products(V, codes, k), norm, rule.method, n, spaces=spaces, chains=chains
+    )
     for i, q in enumerate(products):
         others = np.delete(V, i, axis=0)
-        squares[i] = alignment_weights(others, q, norm, rule.method, n, near=near, spaces=spaces)
+        squares[i] = alignment_weights(
+            others, q, norm, rule.method, n, near=near, spaces=spaces, chains=chains
+        )
     return squares
 
 

@@ -11,6 +11,17 @@ With Σ_r μ_r = b fixed, the maximiser is μ_r = b d_r⁻¹ / Σ_s d_s⁻¹ if 
 α > α* = max_r f_r / g_r; then every μ_r > 0. Below α* the formula gives a saddle, but for a narrow range
 where one single eigenvector takes more than the whole budget. As α grows, μ_r → b g_r⁻¹ / Σ_s g_s⁻¹.
 
+**Order.** With h = −d > 0 and the constraints μ_1 ≥ μ_2 ≥ … ≥ 0 (weights that do not fall with the
+eigenvalue), the problem is min Σ h_r μ_r² = Σ h_r (μ_r − t / h_r)² + constant for the multiplier t of Σ μ =
+b: a weighted isotonic regression of 1 / h_r with weights h_r. A block B of equal weights has the value |B| /
+Σ_B h_r, one over the mean of h: so μ_r = b h̃_r⁻¹ / Σ_s h̃_s⁻¹ with h̃ the plain nondecreasing isotonic
+regression of h.
+
+**Maximum margin criterion.** With class shares p_i, means m_i and traces s_i of the covariances of the
+classes in the feature space of K_μ, Σ_r μ_r² (f_r − g_r) = tr (S_b − S_w) = ½ Σ_ij p_i p_j (‖m_i − m_j‖² −
+s_i − s_j), which Li, Jiang & Zhang (2004) maximise over orthonormal projections: the value at α = 1 is
+theirs before any projection, W = I, and they fix W'W = I where Σ μ_r = b is fixed here.
+
 Fractional programming (Dinkelbach) would set α to the ratio Σ μ²f / Σ μ²g that the last α gave. That ratio is
 a mean of the f_r / g_r: never above α*. From its second step on some d_r ≥ 0, and there is no maximiser, or
 only the one eigenvector of the largest f_r / g_r is left.
@@ -19,6 +30,7 @@ only the one eigenvector of the largest f_r / g_r is left.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from ..._typing import Array
 
@@ -123,8 +135,33 @@ def class_sums(V: Array, codes: Array, n_classes: int) -> Array:
     return sums
 
 
-def separability_weights(f: Array, g: Array, tradeoff: Tradeoff, budget: float, n: int) -> Separability:
+def falling(values: Array, chains: Array, kept: Array | None = None) -> Array:
+    """The nearest values that do not rise along the columns of one chain, for each row of (..., p).
+
+    ``chains``: the chain of each column (p,), ascending from 0. Columns that are not ``kept`` (..., p) stay
+    as they are and bind no other.
+
+    Examples
+    --------
+    >>> falling(np.array([3.0, 1.0, 2.0, 5.0]), np.array([0, 0, 0, 1])).tolist()
+    [3.0, 1.5, 1.5, 5.0]
+    """
+    found = np.array(values)
+    kept = np.ones(found.shape, bool) if kept is None else kept
+    for row in np.ndindex(found.shape[:-1]):
+        for chain in range(int(chains[-1]) + 1):
+            columns = np.flatnonzero(kept[row] & (chains == chain))
+            if columns.size:
+                found[(*row, columns)] = isotonic_regression(found[(*row, columns)], increasing=False).x
+    return found
+
+
+def separability_weights(
+    f: Array, g: Array, tradeoff: Tradeoff, budget: float, n: int, chains: Array | None = None
+) -> Separability:
     """μ in closed form, of sum `budget`, for each row of f and g (..., p).
+
+    With ``chains`` (p,), weights do not rise along the columns of one chain.
 
     Two guards: an eigenvector with f_r + g_r < 10⁻⁶/n is absent from the labelled points and gets no weight,
     where the formula would give it all (n: over how many points the eigenvectors have norm one); and one with
@@ -149,6 +186,8 @@ def separability_weights(f: Array, g: Array, tradeoff: Tradeoff, budget: float, 
     held = present & (d >= -_ROUNDING * (f / alpha[..., None] + g))
     smallest = np.where(present & ~held, -d, np.inf).min(axis=-1, keepdims=True)
     d = np.where(held, -_HELD * np.where(np.isfinite(smallest), smallest, 1.0), d)
+    if chains is not None:
+        d = falling(d, chains, present)
     inverse = np.divide(1.0, d, out=np.zeros_like(d), where=present)
     size = inverse.sum(axis=-1, keepdims=True)
     weights = np.divide(budget * inverse, size, out=np.zeros_like(d), where=size < 0.0)

@@ -17,7 +17,8 @@ q_i = β'K_iβ, the value 2y'β − τβ'β − max_w w'q, where over nonnegativ
 q_i. Over the weights with K(w) ⪰ 0 any Z ⪰ 0 bounds it: if q_i + tr(Z K_i) = θr_i for every i then
 w'q = θ − tr(Z K(w)) ≤ θ. A Z that misses these equations by ρ_i is first moved by a Newton step; what
 rounding leaves is repaired by E = Σ_j η_j K_j with tr(E K_i) = −ρ_i and by ‖E‖ I, which raises θ by ‖E‖ times
-the trace of K(w).
+the trace of K(w). Further linear constraints on the weights shift q, and the bound, by their multipliers: see
+``limits``.
 """
 
 from collections.abc import Callable
@@ -35,6 +36,7 @@ from ...core.svm.separability import separating_duals
 from ...core.weights.learn import learn_weights
 from .families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from .interior_point import InteriorPoint, follow_path
+from .limits import Held, Polyhedron, WeightLimits, polyhedron
 
 WEIGHTS = ("nonnegative", "free", "spectral")
 _NEGLIGIBLE = 1e-8  # weights in the solvers' units
@@ -55,6 +57,7 @@ class MatrixProblem:
     weights: str  # "free", "nonnegative" or "spectral"
     trace: float  # c
     learn_ridge: bool = False  # with HardMargin: the 2-norm soft margin with a learned C = 1/τ
+    limits: WeightLimits | None = None  # more linear constraints on the members' weights
 
     @property
     def unit(self) -> float:
@@ -108,14 +111,15 @@ def _family(problem: MatrixProblem) -> KernelFamily:
     return kind(problem.members, problem.loss.target.size, problem.learn_ridge, size)
 
 
-def separable(family: KernelFamily, loss: Loss) -> bool:
+def separable(family: KernelFamily, loss: Loss, limits: Polyhedron | None = None) -> bool:
     """Whether all the members together separate the labelled classes.
 
     Every matrix of the family has its range within that of the sum: if the sum does not separate, none does.
+    Under constraints a point inside them has that role.
     """
     members = family.n_members - family.has_identity
     weights = np.zeros(family.n_members)
-    weights[:members] = 1.0 / members
+    weights[:members] = 1.0 / members if limits is None else limits.inside[:members]
     return separating_duals(family.combined(weights), loss.target) is not None
 
 
@@ -129,15 +133,22 @@ class MatrixRun:
         self.members, self.loss = _family(problem), problem.loss.rescaled(problem.unit, 1.0)
         self.hard = isinstance(self.loss, HardMargin) and not problem.learn_ridge
         self.options, self.free, self.unit = options, problem.weights == "free", problem.unit
+        self.constrained = problem.limits is not None
         self.soft = problem.weights == "nonnegative" and isinstance(self.loss, Hinge | SquaredHinge)
+        self.soft = self.soft and not self.constrained
         self.best: Certified | None = None
         self.member_weights: Callable[[Array], Array]
         self.record = Recorder(callback=options.callback)
+        self.limits: Polyhedron | None = None
+        if problem.limits is not None:
+            self.limits = polyhedron(problem.limits, self.members, self.unit, self.free)
 
     def learn(self) -> MatrixResult:
-        """The result; where a hard margin cannot be had, one that says so."""
-        if self.hard and not separable(self.members, self.loss):
-            return _inseparable(self.members, self.loss)
+        """The result; where a hard margin or allowed weights cannot be had, one that says so."""
+        if self.constrained and self.limits is None:
+            return _nothing(self.members, self.loss, Status.INFEASIBLE)
+        if self.hard and not separable(self.members, self.loss, self.limits):
+            return _nothing(self.members, self.loss, Status.INSEPARABLE)
         return _result(self, self.solve())
 
     def solve(self) -> Status:
@@ -146,7 +157,7 @@ class MatrixRun:
         A soft margin with nonnegative weights is the problem of `learn_weights` on the labelled points, which
         is faster where they are many; what it leaves is for the interior point method too.
         """
-        method = self._any_sign() if self.free else self._nonnegative()
+        method = self._any_sign() if self.free and not self.constrained else self._by_members()
         if self.soft and self.members.n_labelled >= _MANY:
             ended = self._learn_on_labelled()
             if ended is not None:
@@ -158,10 +169,11 @@ class MatrixRun:
             self.best = drawn_inside(self.best, method.family, self.loss, method.start)
         return self.status(why)
 
-    def _nonnegative(self) -> InteriorPoint:
+    def _by_members(self) -> InteriorPoint:
+        """In the members' own weights: nonnegative ones, or any under constraints."""
         count = self.members.n_members - self.members.has_identity
         self.member_weights = lambda w: w[:count] * self.members.scales[:count]
-        return InteriorPoint(self.members, self.loss)
+        return InteriorPoint(self.members, self.loss, limits=self.limits)
 
     def _learn_on_labelled(self) -> Status | None:
         """By `learn_weights`, whose values are half of ours; None if its solution is not good enough."""
@@ -210,13 +222,14 @@ class MatrixRun:
 
     def _certify(self, method: InteriorPoint) -> None:
         """Judge the iterate; what is small, and never zero in an interior point, goes if the gap allows."""
-        proof = certify(method.family, self.loss, method.w, method.beta, method.pair)
+        point = method.family, self.loss, method.w, method.beta, method.pair
+        proof = certify(*point, held=method.held)
         if self.best is None or proof.gap < self.best.gap:
             self.best = proof
         if not self._good_enough:
             return
         for drop in _DROPS:
-            proof = certify(method.family, self.loss, method.w, method.beta, method.pair, drop)
+            proof = certify(*point, drop, method.held)
             if proof.gap <= self.options.tol:
                 self.best = proof
                 return
@@ -268,12 +281,12 @@ def _result(run: MatrixRun, status: Status) -> MatrixResult:
     )
 
 
-def _inseparable(family: KernelFamily, loss: Loss) -> MatrixResult:
+def _nothing(family: KernelFamily, loss: Loss, status: Status) -> MatrixResult:
     nothing = np.zeros(loss.target.size)
     members = family.n_members - family.has_identity
     return MatrixResult(
         weights=np.full(members, np.nan), ridge=0.0, dual=nothing, intercept=0.0, objective=np.inf,
-        upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, status=Status.INSEPARABLE,
+        upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, status=status,
     )  # fmt: skip
 
 
@@ -298,20 +311,28 @@ class Certified:
 
 
 def certify(
-    family: KernelFamily, loss: Loss, w: Array, beta: Array, pair: PSDPair | None = None, drop: float = 0.0
+    family: KernelFamily,
+    loss: Loss,
+    w: Array,
+    beta: Array,
+    pair: PSDPair | None = None,
+    drop: float = 0.0,
+    held: Held | None = None,
 ) -> Certified:
     """Make weights and duals feasible, and bound the optimal value by them.
 
     For weights of any sign the ``pair`` at w has a positive definite matrix, and its multiplier proves the
     lower bound. Duals below ``drop`` of the largest become zero, and so do weights below this share of the
-    whole that may not be negative.
+    whole that may not be negative. Multipliers of further constraints are in ``held``.
     """
-    w = _feasible_weights(w, family.traces, pair.cone.n_members if pair is not None else 0, drop)
+    n_free = pair.cone.n_members if pair is not None else 0
+    w = _feasible_weights(w, family.traces, n_free, drop) if held is None else held.cleaned(w, n_free, drop)
     beta = _feasible_duals(beta, loss, drop)
     products = family.products(beta)
     q = products.T @ beta
     reward = 2.0 * float(loss.target @ beta) - float(loss.shift @ (beta * beta))
-    lower = reward - (float(q.max()) if pair is None else _largest_form(q, family, pair))
+    form, more = (q, 0.0) if held is None else held.reduced(q)
+    lower = reward - (float(form.max()) if pair is None else _largest_form(form, family, pair)) - more
     upper, intercept = _primal(family, loss, w, products, beta)
     return Certified(w, beta, intercept, reward - float(q @ w), upper, lower)
 

@@ -65,14 +65,22 @@ def test_nothing_is_modified_and_members_at_zero_may_come_in():
     np.testing.assert_array_equal(x, before)
 
 
-def test_arrays_of_any_layout_and_a_singular_matrix():
+def test_arrays_of_any_layout():
     H, g, x = problem(5, 5, 0, sparse=False)
     expected = minimize_step(H, g, x)
     for array in (H, g, x):
         array.flags.writeable = False
     np.testing.assert_array_equal(minimize_step(np.asfortranarray(H), np.repeat(g, 2)[::2], x), expected)
-    with pytest.raises(np.linalg.LinAlgError, match="not singular"):
-        minimize_step(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, -2]]), np.arange(3.0), np.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize("find", [minimize_step, lambda H, g, x: minimize_model(x, -2.0 * g, H, 1.0)])
+def test_equal_columns_share_the_weight_of_one(find):
+    H, g, x = problem(5, 5, 0, sparse=False)
+    alone = find(H, g, x)
+    for copies in (2, 3, 4):
+        twice = np.repeat(np.arange(5), copies)
+        found = find(H[np.ix_(twice, twice)], g[twice], x[twice] / copies)
+        np.testing.assert_allclose(found.reshape(5, copies).sum(axis=1), alone, atol=1e-4)
 
 
 # ---------------------------------------------------------------------- model of the optimal value

@@ -30,20 +30,20 @@ FORMAT_2 = """
     CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor
     CompletedBank CompositionalKernelClassifier ConformalKernel ConformalModel Cosine CostPath Diffusion
     DirichletWeights DiscriminantMKL DualKernels EasyMKL ElasticNetMKL EmpiricalMap EncodedColumn
-    Encoding FactorKernels FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap Frame
-    FunctionalForm FunctionKernel FungDiscriminant Gappy GatedKernels GatingColumns GatingKernelMap
-    Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel GroupMKL Hamming
-    IdealDistance InstanceWeights Items Jaccard KDDAClassifier KernelBank KernelBoosting
-    KernelComponents KernelDiscriminantClassifier KernelFactor KernelKNNClassifier KernelSpectrum
-    KimDiscriminant KLDivergence Kronecker Labels LandmarkMap Laplacian Layout Learned Linear
-    LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass LocalizedMKLRegressor
-    LogPenaltyMKL LowerBoundedMKL LowRankBank MarginMKL MeanFilling MeanRule Member Members
-    MemoryEstimate Mismatch Mixed MixedColumn MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor
-    MKLRegressorCV MKLRidge MKLRidgeCV MSERule MultipleKernelKMeans MutualFilling NamedSeries Network
-    NonstationaryClassifier ObjectArray PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
-    PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product ProductRule
-    ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor ProjectionModel
-    PSDRepair Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
+    Encoding FactorKernels FactorMap FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap
+    Frame FunctionKernel FunctionalForm FungDiscriminant Gappy GatedKernels GatingColumns
+    GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
+    GroupMKL Hamming IdealDistance InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
+    KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
+    KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker Labels LandmarkMap Laplacian Layout
+    Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
+    LocalizedMKLRegressor LogPenaltyMKL LowRankBank LowerBoundedMKL MKLClassifier MKLClassifierCV
+    MKLOneClass MKLRegressor MKLRegressorCV MKLRidge MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule
+    Member Members MemoryEstimate Mismatch Mixed MixedColumn MultipleKernelKMeans MutualFilling
+    NamedSeries Network NonstationaryClassifier ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge
+    PearsonRule Plain Polynomial PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
+    ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
+    ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
     RegularizedMKLClassifier ResponseSurface RidgeBall Rows Scale Scaled Scaling Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier
     SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule Tanimoto

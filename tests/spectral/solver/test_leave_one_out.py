@@ -125,7 +125,7 @@ def test_the_grid_is_walked_in_order_and_judged():
     grid = Grid(
         eig_tols=(0.1, 0.01), tradeoffs=tuple(Tradeoff(k, relative=True) for k in kappas), n_neighbors=3
     )
-    found = list(learn_candidates(K, codes, grid))
+    found = list(learn_candidates([K], codes, grid))
     assert len(found) == grid.size == 4
     assert [c.settings["eig_tol"] for c in found] == [0.1, 0.1, 0.01, 0.01]
     assert [c.settings["kappa"] for c in found] == [1.25, np.inf, 1.25, np.inf]
@@ -135,7 +135,7 @@ def test_the_grid_is_walked_in_order_and_judged():
         rule = SpectralRule(tradeoff=Tradeoff(candidate.settings["kappa"], relative=True))
         assert candidate.score == leave_one_out_score(model.spectrum, codes, rule, n_neighbors=3)
         assert candidate.settings["alpha"] == model.learned.alpha
-    unjudged = list(learn_candidates(K, codes, grid, judged=False))
+    unjudged = list(learn_candidates([K], codes, grid, judged=False))
     assert np.isnan([c.score for c in unjudged]).all()
     np.testing.assert_array_equal(unjudged[2].model.learned.weights, found[2].model.learned.weights)
 
@@ -144,7 +144,7 @@ def test_the_method_of_alignment_reaches_the_weights():
     K, codes, _ = wine.problem()
     values = []
     for method in ("closed", "nnls"):
-        (found,) = learn_candidates(K, codes, Grid(criterion="alignment", method=method))
+        (found,) = learn_candidates([K], codes, Grid(criterion="alignment", method=method))
         rule = SpectralRule("alignment", method=method)
         expected = learn_spectral_weights(spectrum_of(K).above(0.01), codes, rule)
         np.testing.assert_array_equal(found.model.learned.weights, expected.weights)
@@ -154,7 +154,7 @@ def test_the_method_of_alignment_reaches_the_weights():
 
 
 def test_a_kernel_without_spectrum_is_no_candidate():
-    found = list(learn_candidates(np.ones((4, 4)), np.array([0, 1]), Grid(center=True)))
+    found = list(learn_candidates([np.ones((4, 4))], np.array([0, 1]), Grid(center=True)))
     assert len(found) == 1 and "no spectrum" in str(found[0].error)
 
 
@@ -162,14 +162,14 @@ def test_a_kernel_without_spectrum_is_no_candidate():
 def test_a_conformal_kernel_is_judged_as_it_is(center):
     K, codes, _ = wine.problem()
     grid = Grid(criterion="conformal", method="gradient", cores=np.arange(0, 36, 3), center=center)
-    (found,) = learn_candidates(K, codes, grid)
+    (found,) = learn_candidates([K], codes, grid)
     block = found.model.labelled()
     distances = block.diagonal() + block.diagonal()[:, None] - 2.0 * block
     np.fill_diagonal(distances, np.inf)
     assert found.score == np.mean(codes[distances.argmin(axis=1)] == codes)
     assert grid.size == 1
-    (unjudged,) = learn_candidates(K, codes, grid, judged=False)
+    (unjudged,) = learn_candidates([K], codes, grid, judged=False)
     assert np.isnan(unjudged.score)
     apart = np.array([0, 1])
-    (failed,) = learn_candidates(np.ones((2, 2)), apart, Grid(criterion="conformal", method="gradient"))
+    (failed,) = learn_candidates([np.ones((2, 2))], apart, Grid(criterion="conformal", method="gradient"))
     assert "classes" in str(failed.error)

@@ -19,6 +19,7 @@ from judges.programs.kernel_matrix_published import cone_program, matrix_inequal
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
+from multikernel.transductive.solver.limits import WeightLimits
 from tests.core.problems import Task, gaussian
 
 PAPER = {"hard": "HM", "soft1": "SM1", "soft2": "SM2", "soft2 learned": "SM2C"}  # and the paper's names
@@ -37,6 +38,7 @@ class Case:
     weights: str
     C: float = 1.0
     trace: float | None = None
+    limits: tuple | None = None  # (rows, lower, upper) on the weights
 
     def problem(self):
         """The library's object."""
@@ -46,7 +48,10 @@ class Case:
             "soft2": lambda: SquaredHinge(self.y, self.C),
             "soft2 learned": lambda: HardMargin(self.y),
         }[self.criterion]()
-        return MatrixProblem(self.members, loss, self.weights, self.c, self.learned)
+        return MatrixProblem(self.members, loss, self.weights, self.c, self.learned, self._limits())
+
+    def _limits(self):
+        return None if self.limits is None else WeightLimits(*map(np.asarray, self.limits))
 
     def but(self, **changes):
         return replace(self, **changes)
@@ -133,9 +138,24 @@ def reference_optimum(case):
     """
     u, scaled = case.c / case.n, case.stack * (case.n / case.r)[:, None, None]
     problem = scaled, case.y, PAPER[case.criterion], u * case.C, float(case.n)
+    if case.limits is not None:
+        stated = matrix_inequality(*problem, basis=common_range(scaled))
+        more = limits_on_shares(case, stated.mu)
+        return conic_optimum(cp.Problem(stated.program.objective, stated.program.constraints + more)) / u
     if case.weights == "free":
         return conic_optimum(matrix_inequality(*problem, basis=common_range(scaled)).program) / u
     return conic_optimum(cone_program(*problem).program) / u
+
+
+def limits_on_shares(case, shares):
+    """The further constraints of a case on the members' parts of the trace, μ_i r_i / c; signs among them."""
+    constraints = [] if case.weights == "free" else [shares >= 0]
+    if case.limits is not None:
+        rows, lower, upper = map(np.asarray, case.limits)
+        values = (rows * (case.c / case.r)) @ shares
+        constraints += [values[i] <= upper[i] for i in np.flatnonzero(np.isfinite(upper))]
+        constraints += [values[i] >= lower[i] for i in np.flatnonzero(np.isfinite(lower))]
+    return constraints
 
 
 def common_range(Ks):
@@ -148,17 +168,22 @@ def _semidefinite(matrix):
     return matrix >= 0 if matrix.shape == (1, 1) else matrix >> 0
 
 
-def largest_form(case, q):
-    """max_w w'q over the weights with r'w = c: over the spectrahedron, or the largest c q_i / r_i."""
-    if case.weights != "free":
+def largest_form(case, q, of_identity=0.0):
+    """max_w w'q over the weights with r'w = c: over the spectrahedron, or the largest c q_i / r_i.
+
+    Under further constraints the identity of a learned C has its part of the trace here too.
+    """
+    if case.weights != "free" and case.limits is None:
         return case.c * float((q / case.r).max())
     mu = cp.Variable(len(case.stack))
     U = common_range(case.stack)
     scaled = case.stack / case.r[:, None, None]  # so that the solver sees weights of order one
     on_range = sum(mu[i] * (U.T @ K @ U) for i, K in enumerate(scaled))
-    constraints = [cp.sum(mu) == 1, _semidefinite(on_range)]
+    rest = cp.Variable(nonneg=True) if case.learned and case.limits is not None else 0.0
+    constraints = [cp.sum(mu) + rest == 1, _semidefinite(on_range), *limits_on_shares(case, mu)]
     size = float(np.abs(q / case.r).max())
-    return case.c * size * conic_optimum(cp.Problem(cp.Maximize(mu @ (q / case.r / size)), constraints))
+    own = rest * (of_identity / case.n / size)
+    return case.c * size * conic_optimum(cp.Problem(cp.Maximize(mu @ (q / case.r / size) + own), constraints))
 
 
 # --------------------------------------------------------------------------- the judge
@@ -209,7 +234,7 @@ def judge(case, result):
     upper = 2.0 * task.primal(scores, float(beta @ scores))
     a = feasible_duals(case, result.dual)
     q = np.array([result.dual @ K[:N, :N] @ result.dual for K in case.stack])
-    form = largest_form(case, q)
-    if case.learned:
+    form = largest_form(case, q, float(a @ a))
+    if case.learned and case.limits is None:
         form = max(form, case.c / case.n * float(a @ a))
     return upper, 2.0 * a.sum() - case.tau * float(a @ a) - form

@@ -1,0 +1,143 @@
+"""Pictures of features: which columns of which views matter, and which move together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._validation import check_positive_integer
+from .canvas import (
+    COLOURS,
+    GREY,
+    LITERAL,
+    add_colour_bar,
+    add_legend_below,
+    axes_for,
+    axes_for_rows,
+    is_number,
+    label_rows,
+    picture,
+    plain,
+    row_font,
+    with_numbers,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
+
+
+@picture
+def importance(found: Any, *, most: int = 10, ax: Axes | None = None) -> Axes:
+    """Which columns matter? A bar for each feature, those of a view together, the most important first.
+
+    The thin line is the interval over the repeats, where there is one. Views are told apart by colours and
+    hatches, and the view with the most important feature is on top.
+
+    Parameters
+    ----------
+    found : FeatureImportance or dict
+        Of ``multikernel.inspection.feature_importance``, or its ``to_dict()``.
+    most : int, default=10
+        The most features of a view to draw.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> rows = [{"view": "clinic", "feature": "age", "importance": 0.1, "low": 0.05, "high": 0.15},
+    ...         {"view": "genes", "feature": "TP53", "importance": 0.3, "low": 0.2, "high": 0.4}]
+    >>> ax = importance({"xlabel": "loss of accuracy", "rows": rows}, ax=Figure().subplots())
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['TP53', 'age']
+    """
+    part = found.to_dict() if hasattr(found, "to_dict") else found
+    if not isinstance(part, Mapping) or "rows" not in part:
+        raise TypeError(
+            "this picture is of multikernel.inspection.feature_importance(model, X, y); got "
+            f"{type(found).__name__}."
+        )
+    most = check_positive_integer("most", most)
+    rows = sorted(with_numbers(part["rows"], "importance"), key=lambda row: -row["importance"])
+    views = list(dict.fromkeys(row["view"] for row in rows))
+    blocks = [[row for row in rows if row["view"] == view][:most] for view in views]
+    shown = [row for block in blocks for row in block]
+    ax = axes_for_rows(ax, [row["feature"] for row in shown], extra=0.4 if len(views) > 1 else 0.0)
+    entries, place = [], 0
+    for number, (view, block) in enumerate(zip(views, blocks, strict=True)):
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "hatch": _HATCHES[(number + number // len(COLOURS)) % len(_HATCHES)],
+            "edgecolor": "white",
+        }
+        places = range(place, place + len(block))
+        bars = ax.barh(places, [row["importance"] for row in block], height=0.7, **style)
+        _draw_intervals(ax, places, block)
+        if place:
+            ax.axhline(place - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+        entries.append((bars, view))
+        place += len(block)
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    label_rows(ax, [row["feature"] for row in shown])
+    ax.set_title("Which columns matter?")
+    ax.set_xlabel(plain(part.get("xlabel", "importance"), longest=120), **LITERAL)
+    if len(views) > 1:
+        add_legend_below(ax, entries)
+    return ax
+
+
+def _draw_intervals(ax: Axes, places: range, block: list[Mapping[str, Any]]) -> None:
+    for place, row in zip(places, block, strict=True):
+        ends = [row.get("low"), row.get("high")]
+        if all(map(is_number, ends)):
+            ax.plot(np.array(ends, float), [place, place], color="0.25", linewidth=1.2, solid_capstyle="butt")
+
+
+@picture
+def cross_view(found: Any, *, ax: Axes | None = None) -> Axes:
+    """Which columns of different views move together? A map of their similarities, views side by side.
+
+    Red: they rise together in the leading components of the learned kernel; blue: one falls as the other
+    rises.
+
+    Parameters
+    ----------
+    found : CrossViewMap or dict
+        Of ``multikernel.inspection.cross_view_map``, or its ``to_dict()``.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> names = [{"view": "genes", "feature": "g1"}, {"view": "proteins", "feature": "p1"}]
+    >>> found = {"features": names, "similarities": [[1.0, -0.5], [-0.5, 1.0]]}
+    >>> ax = cross_view(found, ax=Figure().subplots())
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['g1', 'p1']
+    """
+    part = found.to_dict() if hasattr(found, "to_dict") else found
+    if not isinstance(part, Mapping) or "similarities" not in part:
+        raise TypeError(
+            f"this picture is of multikernel.inspection.cross_view_map(model, X); got {type(found).__name__}."
+        )
+    values = np.asarray(part["similarities"], float)
+    names = [plain(row["feature"], longest=20) for row in part["features"]]
+    views = [row["view"] for row in part["features"]]
+    n = len(names)
+    size = min(3.0 + 0.25 * n, 12.0)
+    ax = axes_for(ax, width=size + 0.8, height=size)
+    image = ax.imshow(values, cmap="RdBu_r", vmin=-1.0, vmax=1.0, interpolation="none")
+    font = row_font(ax, n)
+    ax.set_yticks(range(n), names, fontsize=font, **LITERAL)
+    ax.set_xticks(range(n), names, fontsize=font, rotation=90, **LITERAL)
+    starts = [0, *(k for k in range(1, n) if views[k] != views[k - 1])]
+    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+        if start:
+            ax.axhline(start - 0.5, color="black", linewidth=1.0)
+            ax.axvline(start - 0.5, color="black", linewidth=1.0)
+        middle = (start + stop - 1) / 2.0
+        ax.text(middle, -0.8, plain(views[start], longest=20), ha="center", va="bottom", **LITERAL)
+    ax.set_title("Which columns move together?", pad=24)
+    add_colour_bar(ax, image, "similarity in the learned kernel")
+    return ax

@@ -1,17 +1,23 @@
 """``python -m studies``: a published table or figure, computed again; without arguments, the list of them."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from multikernel.cli.app import Command, misuse, plain_errors, show_lines, show_table, unexpected
 from multikernel.cli.options import Scheduler, count_fits
 from multikernel.core.store import on_cluster
+from multikernel.datasets.catalogue import MissingDataset
 from studies import Study, Table, get_study, list_studies, run_table
 from studies.compare import sections
-from studies.render import agreement_text, json_text, narrow_tables, remarks
-from studies.study import Summary
+from studies.data import data_help, use_folder
+from studies.render import agreement_text, json_text, narrow_tables, remarks, stand_ins, time_text
+from studies.study import KINDS, Kind, Summary
+
+ROOT = Path(__file__).parents[1]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -27,65 +33,131 @@ def compute(
     figure: Annotated[
         str | None, typer.Option("--figure", "-f", help="Which of its figures, instead of a table.")
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that the study has; all of all studies if none is given.")
+    ] = False,
+    own: Annotated[
+        str | None, typer.Option("--own", help="Which of our own experiments beside it, instead of a table.")
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(min=1, help="Random splits; as many as the publication has if not given.")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
     scheduler: Scheduler = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Folder of your own files <name>.npz; 'help' says which a study takes."),
+    ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the results; reproduce/STUDY if not given.")
+        Path | None, typer.Option("--out", help="Folder of the pages; docs/reproduce/STUDY if not given.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="Folder of the finished work; studies/STUDY/results if not given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Compute a published table or figure again and show our numbers beside the published ones.
 
-    Every finished piece of work is kept in the folder: a run that was stopped goes on where it ended when
-    the same command is given again, and one with more splits adds only those.
+    Every finished piece of work is kept: a run that was stopped goes on where it ended when the same command
+    is given again, and one with more splits adds only those.
     """
+    names: dict[Kind, str | None] = {"table": table, "figure": figure, "own": own}
     with misuse():
-        if study is None and table is None and figure is None:
+        if study is None and not any(names.values()) and not everything:
             _list()
             return
-        chosen, entry = _find(study, table, figure)
-    target = folder or Path("reproduce") / chosen.name
+        if data == Path("help"):
+            _print(data_help(_study(study)))
+            return
+        if everything:
+            _refuse_with_all(
+                {f"--{kind}": name for kind, name in names.items()} | {"--json": as_json or None}
+            )
+            chosen = list_studies() if study is None else [_study(study)]
+            entries = [(one, entry) for one in chosen for entry in one.entries()]
+        else:
+            entries = [_find(study, names)]
+        if data is not None:
+            use_folder(data)
+    run = partial(_run, folder=folder, results=results, splits=splits, jobs=jobs)
     with plain_errors(), on_cluster(scheduler):
-        summary = _run(chosen, entry, target, splits, jobs)
+        if everything:
+            _run_all(entries, run)
+            return
+        summary, page = run(*entries[0])
     if as_json:
         typer.echo(json_text(summary), nl=False)
         return
     _show(summary)
-    drawn = "" if entry.figure is None else ", .png"
-    _print(f"Written: {target / entry.stem}.md, .json, .jsonl{drawn}")
+    drawn = "" if entries[0][1].figure is None else ", .png"
+    _print(f"Processor time: {time_text(summary['cpu_seconds'])}")
+    _print(f"Written: {page}.md, .json{drawn}")
 
 
 def _list() -> None:
     for study in list_studies():
         _print(f"{study.name}: {study.citation}")
-        for kind, entries in (("table", study.tables), ("figure", study.figures)):
-            for name, entry in entries.items():
-                _print(f"  --{kind} {name:<9} {entry.title}")
+        for entry in study.entries():
+            _print(f"  --{entry.kind} {entry.name:<9} {entry.title}")
         _print("")
 
 
-def _find(study: str | None, table: str | None, figure: str | None) -> tuple[Study, Table]:
-    if study is None:
+def _study(name: str | None) -> Study:
+    if name is None:
         raise ValueError(f"study must be one of {', '.join(s.name for s in list_studies())}; got none.")
-    chosen = get_study(study)
-    if table is not None and figure is None:
-        return chosen, chosen.table(table)
-    if figure is not None and table is None:
-        return chosen, chosen.figure(figure)
-    given = "neither" if table is None else f"--table {table} and --figure {figure}"
+    return get_study(name)
+
+
+def _find(study: str | None, names: dict[Kind, str | None]) -> tuple[Study, Table]:
+    chosen = _study(study)
+    given = [(kind, names[kind]) for kind in KINDS if names[kind] is not None]
+    if len(given) == 1:
+        ((kind, name),) = given
+        assert name is not None
+        return chosen, chosen.find(kind, name)
+    told = " and ".join(f"--{kind} {name}" for kind, name in given) or "none"
     raise ValueError(
-        f"exactly one of --table and --figure must be given; got {given}. Study {study!r} has "
+        f"exactly one of --table, --figure, --own and --all must be given; got {told}. Study {study!r} has "
         f"{chosen.contents()}."
     )
 
 
-def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int) -> Summary:
-    store = folder / f"{table.stem}.jsonl"
+def _refuse_with_all(given: dict[str, Any]) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise ValueError(f"--all must stand without {', '.join(given)}; got {' and '.join(named)} too.")
+
+
+def _run(
+    study: Study, table: Table, folder: Path | None, results: Path | None, splits: int | None, jobs: int
+) -> tuple[Summary, Path]:
+    """Compute one table; return its summary, and the path of its page without the suffix."""
+    folder = folder or ROOT / "docs" / "reproduce" / study.name
+    results = results or ROOT / "studies" / study.name / "results"
+    store = results / f"{table.stem}.jsonl"
     with count_fits(f"{study.name} {table.kind} {table.name}", store, "pieces") as progress:
-        return run_table(study, table, folder=folder, splits=splits, jobs=jobs, progress=progress)
+        summary = run_table(
+            study, table, folder=folder, results=results, splits=splits, jobs=jobs, progress=progress
+        )
+    return summary, folder / table.stem
+
+
+def _run_all(entries: list[tuple[Study, Table]], run: Callable[[Study, Table], tuple[Summary, Path]]) -> None:
+    """Compute all tables whose data are at hand, say which are not, and how much time all of it took."""
+    seconds, missing = 0, []
+    for study, entry in entries:
+        name = f"{study.name} --{entry.kind} {entry.name}"
+        try:
+            summary, page = run(study, entry)
+        except MissingDataset as error:
+            missing.append(f"Not computed: {name}: {error}")
+            continue
+        seconds += summary["cpu_seconds"]
+        _print(f"{name}: {page}.md, {time_text(summary['cpu_seconds'])}")
+    for line in missing:
+        _print(line)
+    _print(f"Processor time of all: {time_text(seconds)}")
 
 
 def _show(summary: Summary) -> None:
@@ -94,7 +166,7 @@ def _show(summary: Summary) -> None:
             show_table(title, head, rows)
         for remark in remarks(summary, section):
             _print(remark)
-    for line in (agreement_text(summary), *(f"- {note}" for note in summary["notes"])):
+    for line in (*stand_ins(summary), agreement_text(summary), *(f"- {note}" for note in summary["notes"])):
         if line:
             _print(line)
 

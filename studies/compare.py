@@ -4,9 +4,11 @@ With x_1..x_n ours over n splits, mean m and standard deviation s (divisor n −
 over n_p splits of the same data:
 
     s.e. of m       = s / √n
-    s.e. of m − p   = s √(1/n + 1/n_p)
+    s.e. of m − p   = √(s²/n + s_p²/n_p)   where the publication prints p ± s_p
+                    = s √(1/n + 1/n_p)      where it prints p alone
 
-The second takes the published splits to vary as much as ours do, since the publication gives means only.
+The last takes the published splits to vary as much as ours do. Agreement is counted once for each published
+cell: in the rows that count, and not where another data set stands in for the published one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from studies.published import Published
 from studies.study import Result, Unit
 
 Key = TypeVar("Key", bound=Hashable)
@@ -76,7 +79,7 @@ def compare(values: Any, published: Any = None, published_splits: int | None = N
     Parameters
     ----------
     values : array-like of shape (n,) or (n, k)
-    published : float or sequence of k floats, default=None
+    published : Published or float, or sequence of k of them, default=None
         The published mean; None where there is none.
     published_splits : int, default=None
         Over how many splits it was taken; None if it is exact.
@@ -84,7 +87,9 @@ def compare(values: Any, published: Any = None, published_splits: int | None = N
     Returns
     -------
     dict
-        ``n``, ``mean``, ``se``, ``published``, ``difference`` (ours − published) and ``se_difference``.
+        ``n``, ``mean``, ``se``, ``published``, ``difference`` (ours − published) and ``se_difference``; of a
+        `Published` also ``printed`` (all digits, with ±), ``place`` and ``doubt``. Lists where values are
+        vectors.
 
     Examples
     --------
@@ -92,17 +97,43 @@ def compare(values: Any, published: Any = None, published_splits: int | None = N
     0.5
     >>> compare([1.0, 2.0, 3.0, 4.0], 2.0, 30)["se_difference"]
     0.687184
+    >>> compare([1.0, 2.0, 3.0, 4.0], Published("2.0", "0.6", "table 1"), 30)["se_difference"]
+    0.654726
     """
     ours = estimate(values)
-    given = None if published is None else np.asarray(published, dtype=np.float64).tolist()
-    result = ours | {"published": given, "difference": None, "se_difference": None}
+    given = None if published is None else _floats(published).tolist()
+    result = ours | {"published": given, "difference": None, "se_difference": None} | _as_printed(published)
     if ours["mean"] is None or given is None:
         return result
     result["difference"] = (np.asarray(ours["mean"]) - np.asarray(given)).tolist()
     if ours["se"] is not None:
-        theirs = 0.0 if published_splits is None else ours["n"] / published_splits
-        result["se_difference"] = (np.asarray(ours["se"]) * math.sqrt(1.0 + theirs)).tolist()
+        own = np.square(ours["se"])
+        theirs = _published_variances(published, own * ours["n"], published_splits)
+        result["se_difference"] = np.sqrt(own + theirs).tolist()
     return result
+
+
+def _floats(published: Any) -> np.ndarray:
+    return np.vectorize(float, otypes=[np.float64])(published)
+
+
+def _as_printed(published: Any) -> dict[str, Any]:
+    """What a page says of a printed number, or of several."""
+    if isinstance(published, Published):
+        return {"printed": str(published), "place": published.place, "doubt": published.doubt}
+    if np.ndim(published) == 1 and all(isinstance(cell, Published) for cell in published):
+        parts = [_as_printed(cell) for cell in published]
+        return {key: [part[key] for part in parts] for key in ("printed", "place", "doubt")}
+    return {}
+
+
+def _published_variances(published: Any, variance: Any, splits: int | None) -> Any:
+    """The squared standard errors of the published means: by their ±, else as much as ours vary."""
+    like_ours = np.zeros_like(variance) if splits is None else variance / splits
+    cells = published if np.ndim(published) == 1 else [published]
+    printed = [cell.variance_of_mean(splits) if isinstance(cell, Published) else None for cell in cells]
+    known = np.array([np.nan if part is None else part for part in printed]).reshape(np.shape(like_ours))
+    return np.where(np.isnan(known), like_ours, known)
 
 
 def compare_each(group: Sequence[Result], keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
@@ -153,7 +184,13 @@ def open_remark(n_open: int, n: int, what: str) -> str:
 
 
 def comparison_row(
-    section: str, labels: Mapping[str, str], values: Mapping[str, Mapping[str, Any]], remark: str = ""
+    section: str,
+    labels: Mapping[str, str],
+    values: Mapping[str, Mapping[str, Any]],
+    remark: str = "",
+    *,
+    counts: bool = True,
+    stand_in: str = "",
 ) -> dict[str, Any]:
     """Return one row of a comparison: where it stands, what it is, and its quantities.
 
@@ -166,17 +203,23 @@ def comparison_row(
     values : mapping of str to dict
         Key of a quantity to what `compare` returned.
     remark : str, default=""
+    counts : bool, default=True
+        Whether this row is the one by which agreement is counted. A variant of ours, which stands beside the
+        same published cell as another row, does not count.
+    stand_in : str, default=""
+        What stands in for which published data here, and why, in one sentence; such a row never counts.
 
     Returns
     -------
     dict
     """
-    return {
+    row = {
         "section": section,
         "labels": dict(labels),
         "values": {key: dict(value) for key, value in values.items()},
         "remark": remark,
     }
+    return row | ({} if counts else {"counts": False}) | ({"stand_in": stand_in} if stand_in else {})
 
 
 def sections(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -193,38 +236,111 @@ def is_beyond(value: Mapping[str, Any]) -> bool:
 
 
 def agreement(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return, for each section, how many differences there are and how many exceed two standard errors.
+    """Return, for each section, how many published cells are compared, and how many are beyond two s.e.
+
+    Each cell is counted once: two rows that count must not stand beside the same place of a publication.
+    Rows that do not count, and those of stand-ins, are left out. Doubtful cells are counted apart.
 
     Parameters
     ----------
     rows : sequence of dict
         See `comparison_row`.
     keys : sequence of str
-        The quantities to look at; vectors, and what has no standard error, are left out.
+        The quantities to look at; what has no standard error is left out.
 
     Returns
     -------
     list of dict
-        ``section``, ``compared`` and ``beyond``; about one difference in twenty is beyond by chance.
+        ``section``, ``compared`` and ``beyond`` of the sound cells, ``doubtful`` and ``doubtful_beyond`` of
+        the others; about one difference in twenty is beyond by chance.
 
     Examples
     --------
     >>> row = comparison_row("a", {"who": "b"}, {"x": compare([1.0, 2.0, 3.0, 4.0], 9.0, 30)})
     >>> agreement([row], ["x"])
-    [{'section': 'a', 'compared': 1, 'beyond': 1}]
+    [{'section': 'a', 'compared': 1, 'beyond': 1, 'doubtful': 0, 'doubtful_beyond': 0}]
     """
     counts = []
+    places: set[str] = set()
     for section in sections(rows):
-        values = [
-            row["values"][key]
-            for row in rows
-            if row["section"] == section
-            for key in keys
-            if key in row["values"]
-        ]
-        found = [
-            v for v in values if v["se_difference"] is not None and not isinstance(v["difference"], list)
-        ]
-        if found:
-            counts.append({"section": section, "compared": len(found), "beyond": sum(map(is_beyond, found))})
+        cells = [cell for row in rows if row["section"] == section for cell in _counted(row, keys)]
+        for place in (cell["place"] for cell in cells if cell["place"]):
+            if place in places:
+                raise ValueError(
+                    f"each published cell must be counted once; {place!r} stands in two rows that count. "
+                    "Make the row of the variant with comparison_row(..., counts=False)."
+                )
+            places.add(place)
+        sound = [cell for cell in cells if not cell["doubt"]]
+        doubtful = [cell for cell in cells if cell["doubt"]]
+        if cells:
+            counts.append(
+                {
+                    "section": section,
+                    "compared": len(sound),
+                    "beyond": sum(map(is_beyond, sound)),
+                    "doubtful": len(doubtful),
+                    "doubtful_beyond": sum(map(is_beyond, doubtful)),
+                }
+            )
     return counts
+
+
+def cell_counts(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], n_published: int = 0
+) -> dict[str, int]:
+    """Return how many of the published cells are compared, and how they come out.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    keys : sequence of str
+        As for `agreement`.
+    n_published : int, default=0
+        How many cells the publication prints; as many as the rows stand beside if 0.
+
+    Returns
+    -------
+    dict
+        ``published``; of these ``compared`` (sound, with a standard error; ``beyond`` of them exceed two),
+        ``doubtful``, ``single`` (compared, but a single number has no standard error), ``stand_in`` and
+        ``absent`` (the rest).
+    """
+    found = agreement(rows, keys)
+    counts = {name: sum(count[name] for count in found) for name in ("compared", "beyond", "doubtful")}
+    standing = [cell for row in rows if row.get("stand_in") for cell in _cells(row, keys)]
+    single = [cell for row in rows if _does_count(row) for cell in _cells(row, keys)]
+    # a cell beside which several rows of stand-ins are is one cell
+    places = [cell["place"] for cell in standing]
+    counts["stand_in"] = len(set(filter(None, places))) + places.count("")
+    counts["single"] = sum(cell["se_difference"] is None for cell in single)
+    seen = counts["compared"] + counts["doubtful"] + counts["single"] + counts["stand_in"]
+    published = max(n_published, seen)
+    return {"published": published, **counts, "absent": published - seen}
+
+
+def _does_count(row: Mapping[str, Any]) -> bool:
+    return row.get("counts", True) and not row.get("stand_in")
+
+
+def _counted(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """The published cells, with a standard error of the difference, beside which a row stands that counts."""
+    if not _does_count(row):
+        return []
+    return [cell for cell in _cells(row, keys) if cell["se_difference"] is not None]
+
+
+def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """The published cells beside which a row has a number, one by one."""
+    cells: list[dict[str, Any]] = []
+    for value in (row["values"][key] for key in keys if key in row["values"]):
+        if value["difference"] is None:
+            continue
+        if not isinstance(value["difference"], list):
+            cells.append({"place": "", "doubt": ""} | value)
+        elif "place" in value:  # vectors of numbers without a place are no cells
+            errors = value["se_difference"] or [None] * len(value["place"])
+            entries = zip(value["difference"], errors, value["place"], value["doubt"], strict=True)
+            names = ("difference", "se_difference", "place", "doubt")
+            cells += [dict(zip(names, entry, strict=True)) for entry in entries]
+    return cells

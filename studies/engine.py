@@ -7,16 +7,17 @@ summarised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from multikernel._files import check_destination, whole_file, write_whole
 from multikernel._validation import check_positive_integer
 from multikernel.core.store import Progress, ResultStore, Work, run_works
-from multikernel.datasets import dataset_fingerprint
-from studies.compare import agreement
+from studies.compare import agreement, cell_counts
+from studies.data import checksums_of, keep_checksums
 from studies.render import json_text, markdown_text
 from studies.study import Result, Study, Summary, Table, Unit
+from studies.study_page import write_study_page
 
 
 def run_table(
@@ -24,6 +25,7 @@ def run_table(
     table: Table,
     *,
     folder: Path,
+    results: Path | None = None,
     splits: int | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
@@ -35,8 +37,11 @@ def run_table(
     study : Study
     table : Table
     folder : Path
-        Where ``table<name>.jsonl`` (every finished unit), ``.md`` and ``.json`` go, and ``.png`` where the
-        table has a figure; of a figure all are called ``figure<name>``.
+        Where the pages go: ``table<name>.md`` and ``.json``, and ``.png`` where the table has a figure; of a
+        figure all are called ``figure<name>``, of an experiment of our own ``own-<name>``. The page of the
+        study, README.md, is written anew if the study has one.
+    results : Path, default=None
+        Where ``table<name>.jsonl`` has every finished unit; the folder of the pages if None.
     splits : int, default=None
         How many random splits; as many as the publication has if None.
     jobs : int, default=1
@@ -57,13 +62,44 @@ def run_table(
     n_splits = table.splits if splits is None else check_positive_integer("splits", splits)
     check_positive_integer("jobs", jobs)
     units = list(table.units(n_splits))
-    store = ResultStore(folder / f"{table.stem}.jsonl")
-    for suffix in (".jsonl", ".json", ".md", ".png"):
-        check_destination(folder / f"{table.stem}{suffix}")
-    results = run_works(_works(units, table.version, store), store, jobs=jobs, progress=progress)
-    summary = summarize(study, table, n_splits, list(zip(units, results, strict=True)))
+    results = folder if results is None else results
+    store = ResultStore(results / f"{table.stem}.jsonl")
+    for path in (store.path, *(folder / f"{table.stem}{suffix}" for suffix in (".json", ".md", ".png"))):
+        check_destination(path)
+    names = {name for unit in units for name in unit.datasets}
+    checksums = checksums_of(names, results)
+    works = _works(units, table.version, checksums)
+    if not _are_stored(works, store):
+        checksums = checksums_of(names, results, fetch=True)
+        works = _works(units, table.version, checksums)
+    found = run_works(works, store, jobs=jobs, progress=progress)
+    keep_checksums(checksums, results)
+    summary = summarize(study, table, n_splits, list(zip(units, found, strict=True)))
+    summary["cpu_seconds"] = round(_seconds(works, store))
     write_outputs(table, summary, folder)
+    write_study_page(study, folder)
     return summary
+
+
+def _works(units: Sequence[Unit], version: int, checksums: Mapping[str, str]) -> list[Work]:
+    return [
+        Work(unit.key, unit.fingerprint(version, checksums), unit.function, unit.arguments) for unit in units
+    ]
+
+
+def _are_stored(works: Sequence[Work], store: ResultStore) -> bool:
+    stored = {(record["key"], record["fingerprint"]) for record in store.read()}
+    return all((work.key, work.fingerprint) in stored for work in works)
+
+
+def _seconds(works: Sequence[Work], store: ResultStore) -> float:
+    """The processor time that the works took, whenever they were done."""
+    wanted = {(work.key, work.fingerprint) for work in works}
+    taken = {
+        (record["key"], record["fingerprint"]): record.get("cpu_seconds") or record.get("seconds") or 0.0
+        for record in store.read()
+    }
+    return float(sum(taken.get(key, 0.0) for key in wanted))
 
 
 def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[Unit, Result]]) -> Summary:
@@ -80,10 +116,14 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
     Returns
     -------
     dict
-        ``study``, ``citation``, ``table`` or ``figure`` (its name), ``title``, ``splits``,
-        ``published_splits``, ``protocol``, ``notes``, ``quantities``, ``agreement`` and ``rows``.
+        ``study``, ``citation``, ``table``, ``figure`` or ``own`` (its name), ``title``, ``splits``,
+        ``published_splits``, ``protocol``, ``notes``, ``stand_in``, ``quantities``, ``agreement``, ``cells``
+        and ``rows``.
     """
     rows = table.rows(results)
+    if table.stand_in:
+        rows = [{"stand_in": table.stand_in} | row for row in rows]
+    keys = [] if table.kind == "own" else [q.key for q in table.quantities if q.difference]
     return {
         "study": study.name,
         "citation": study.citation,
@@ -97,7 +137,9 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
             {"key": q.key, "label": q.label, "digits": q.digits, "difference": q.difference}
             for q in table.quantities
         ],
-        "agreement": agreement(rows, [q.key for q in table.quantities if q.difference]),
+        "stand_in": table.stand_in,
+        "agreement": agreement(rows, keys),
+        "cells": cell_counts(rows, keys, len(table.cells)),
         "rows": rows,
     }
 
@@ -110,16 +152,3 @@ def write_outputs(table: Table, summary: Summary, folder: Path) -> None:
     page = markdown_text(summary, table.figure is not None)
     write_whole(folder / f"{table.stem}.json", json_text(summary).encode())
     write_whole(folder / f"{table.stem}.md", page.encode())
-
-
-def _works(units: Sequence[Unit], version: int, store: ResultStore) -> list[Work]:
-    names = {name for unit in units for name in unit.datasets}
-    checksums = {name: dataset_fingerprint(name) for name in sorted(names)}
-    stored = {(record["key"], record["fingerprint"]) for record in store.read()}
-    works = []
-    for unit in units:
-        fingerprint = unit.earlier_fingerprint(version, checksums)
-        if (unit.key, fingerprint) not in stored:
-            fingerprint = unit.fingerprint(version, checksums)
-        works.append(Work(unit.key, fingerprint, unit.function, unit.arguments))
-    return works

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian, Linear, Polynomial, unit_diagonal
+from studies.data import load_data
 
 Array = np.ndarray
 
@@ -22,7 +22,7 @@ def load_points(dataset: str) -> tuple[Array, Array]:
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,)
     """
-    data = load_dataset(dataset)
+    data = load_data(dataset)
     assert data.y is not None
     return np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from studies.compare import is_beyond, sections
-from studies.study import Summary
+from studies.study import Summary, kind_of
 
 NOTHING = "–"
 BEYOND = "†"
+DOUBTFUL = "‡"
+OWN = "An experiment of our own"
 _PAPER, _OURS, _ERROR, _DIFFERENCE = "paper", "ours", " (s.e.)", "difference (s.e.)"
 _LARGE = 1e5
 
@@ -100,13 +102,67 @@ def narrow_tables(summary: Summary, section: str) -> list[tuple[str, list[str], 
 
 def agreement_text(summary: Summary) -> str:
     """Return the sentence on how many differences exceed two standard errors; empty without any to count."""
-    counts = summary["agreement"]
-    if not counts:
-        return ""
-    parts = [f"{count['section']}: {count['beyond']} of {count['compared']}" for count in counts]
-    return (
-        f"Differences to published figures beyond two standard errors (marked {BEYOND}): {'; '.join(parts)}."
-    )
+    counts = [count for count in summary["agreement"] if count["compared"]]
+    doubtful = [count for count in summary["agreement"] if count.get("doubtful")]
+    sentences = []
+    if counts:
+        parts = [f"{count['section']}: {count['beyond']} of {count['compared']}" for count in counts]
+        sentences.append(
+            f"Differences to published figures beyond two standard errors (marked {BEYOND}): "
+            f"{'; '.join(parts)}."
+        )
+    if doubtful:
+        parts = [
+            f"{count['section']}: {count['doubtful_beyond']} of {count['doubtful']}" for count in doubtful
+        ]
+        sentences.append(
+            f"Among the figures that are doubtful (marked {DOUBTFUL}), counted apart: {'; '.join(parts)}."
+        )
+    return " ".join(sentences)
+
+
+def stand_ins(summary: Summary) -> list[str]:
+    """Return what stands in for published data, each sentence once, with its sections where not all do."""
+    found: dict[str, list[str]] = {}
+    for row in summary["rows"]:
+        if row.get("stand_in"):
+            found.setdefault(row["stand_in"], []).append(row["section"])
+    if summary.get("stand_in"):
+        found.setdefault(summary["stand_in"], [])
+    everywhere = sections(summary["rows"])
+    return [
+        text
+        if summary.get("stand_in") == text or list(dict.fromkeys(where)) == everywhere
+        else f"{', '.join(dict.fromkeys(where))}: {text}"
+        for text, where in found.items()
+    ]
+
+
+def time_text(seconds: float) -> str:
+    """Return a time as hours and minutes, minutes, or seconds.
+
+    Examples
+    --------
+    >>> time_text(42), time_text(125), time_text(7530)
+    ('42 s', '2 min', '2 h 6 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def doubts(summary: Summary, section: str) -> list[str]:
+    """Return what is doubtful about the published figures of a section, each with its place."""
+    found: dict[str, None] = {}
+    for row in summary["rows"]:
+        if row["section"] != section:
+            continue
+        for value in row["values"].values():
+            places, texts = value.get("place"), value.get("doubt")
+            listed = zip(places, texts, strict=True) if isinstance(places, list) else [(places, texts)]
+            found |= {f"{place}: {text}": None for place, text in listed if text}
+    return list(found)
 
 
 def remarks(summary: Summary, section: str) -> list[str]:
@@ -131,19 +187,32 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
     -------
     str
     """
-    kind = "figure" if "figure" in summary else "table"
+    kind = kind_of(summary)
     name = summary[kind]
     command = f"python -m studies {summary['study']} --{kind} {name} --splits {summary['splits']}"
-    lines = [f"# {summary['title']}", "", summary["citation"], "", f"Made by `{command}`.", ""]
+    made = f"Made by `{command}`" + (
+        f" in {time_text(seconds)} of processor time." if (seconds := summary.get("cpu_seconds")) else "."
+    )
+    if summary["splits"] < (whole := summary.get("published_splits", 0)):
+        made += f" So far {summary['splits']} of {whole} splits are done."
+    if kind == "own":
+        lines = [f"# {OWN}: {summary['title']}", "", "In no publication.", ""]
+    else:
+        lines = [f"# {summary['title']}", ""]
+    lines += [summary["citation"], "", made, ""]
+    for sentence in stand_ins(summary):
+        lines += [f"**Stand-in.** {sentence} Stand-ins never count as reproduced.", ""]
     if summary["protocol"]:
         lines += ["## Protocol", "", *(f"- {sentence}" for sentence in summary["protocol"]), ""]
     if has_figure:
-        lines += [f"![{summary['title']}]({kind}{name}.png)", ""]
+        stem = f"own-{name}" if kind == "own" else f"{kind}{name}"
+        lines += [f"![{summary['title']}]({stem}.png)", ""]
     if agreed := agreement_text(summary):
         lines += [agreed, ""]
     for section in sections(summary["rows"]):
         head, rows = section_cells(summary, section)
-        lines += [f"## {section}", "", *_markdown_table(head, rows), ""]
+        lines += [f"## {section}", "", *markdown_table(head, rows), ""]
+        lines += [f"{DOUBTFUL} {text}\n" for text in doubts(summary, section)]
     if summary["notes"]:
         lines += ["## Notes", "", *(f"- {sentence}" for sentence in summary["notes"]), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -174,20 +243,38 @@ def _columns(quantity: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
     digits = quantity["digits"]
     found = [row["values"].get(quantity["key"], {}) for row in rows]
     columns = [
-        (_PAPER, [_number(value.get("published"), digits) for value in found]),
+        (_PAPER, [_printed(value, digits) for value in found]),
         (
             _OURS if any(isinstance(value.get("mean"), list) for value in found) else _OURS + _ERROR,
             [_with_error(value.get("mean"), value.get("se"), digits) for value in found],
         ),
     ]
     if quantity["difference"]:
-        texts = [
-            _with_error(value.get("difference"), value.get("se_difference"), digits, signed=True)
-            + (f" {BEYOND}" if is_beyond(value) else "")
-            for value in found
-        ]
-        columns.append((_DIFFERENCE, texts))
+        columns.append((_DIFFERENCE, [_difference(value, digits) for value in found]))
     return [(title, texts) for title, texts in columns if any(text != NOTHING for text in texts)]
+
+
+def _printed(value: Mapping[str, Any], digits: int) -> str:
+    """The published number as it is printed, with a mark where it is doubtful."""
+    printed = value.get("printed")
+    if printed is None:
+        return _number(value.get("published"), digits)
+    if isinstance(printed, list):
+        marked = zip(printed, value["doubt"], strict=True)
+        return " / ".join(f"{text} {DOUBTFUL}" if doubt else text for text, doubt in marked)
+    return f"{printed} {DOUBTFUL}" if value["doubt"] else str(printed)
+
+
+def _difference(value: Mapping[str, Any], digits: int) -> str:
+    difference, errors = value.get("difference"), value.get("se_difference")
+    if isinstance(difference, list) and errors is not None:
+        parts = [{"difference": d, "se_difference": e} for d, e in zip(difference, errors, strict=True)]
+        return " / ".join(
+            _number(part["difference"], digits, signed=True) + (f" {BEYOND}" if is_beyond(part) else "")
+            for part in parts
+        )
+    text = _with_error(difference, errors, digits, signed=True)
+    return f"{text} {BEYOND}" if is_beyond(value) else text
 
 
 def _with_error(value: Any, error: Any, digits: int, signed: bool = False) -> str:
@@ -209,6 +296,7 @@ def _number(value: Any, digits: int, signed: bool = False) -> str:
     return text.lstrip("+-") if float(text) == 0.0 else text
 
 
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table."""
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return lines + [f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows]

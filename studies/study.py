@@ -4,6 +4,20 @@ A unit is a pure function of its arguments with a stable key. Its *fingerprint* 
 its result depends on (function, version of the protocol, arguments, content of the data sets), so that a
 stored result is used again only where it would come out the same. The function is named without its module,
 which may move.
+
+To write a study:
+
+- ``studies/<study>/published.py`` has every printed number as a `Published` with its digits, ±, place and
+  doubts, and a test that recounts them with `count_and_sum`. A table lists its own in `Table.cells`.
+- The units load data by `studies.data.load_data`, so that ``--data`` reaches them. `has_data` says whether
+  the real files are at hand; `Study.data` lists which files a user can bring, and their format.
+- ``rows`` makes a `comparison_row` of what `compare` says. One row for each published cell counts: a variant
+  of ours has ``counts=False``. A row on other data than the published ones has ``stand_in="..."``; if a whole
+  table is on such data, `Table.stand_in` says so. Quantities with ``difference=True`` are counted.
+- What is ours alone is of the kind ``"own"`` and stands in `Study.own`, never under a number of the paper.
+- `Study.claims` turns the summaries (by stem, ``"table1"``) into `Claim`: one for each claim of the paper.
+- Finished units are kept in ``studies/<study>/results/<stem>.jsonl``, which is committed. Pages are written
+  to ``docs/reproduce/<study>``: one for each table, and README.md for a study that has a `title`.
 """
 
 from __future__ import annotations
@@ -16,9 +30,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from multikernel.core.store import Result
+from studies.published import Published
 
 Summary = dict[str, Any]
-Kind = Literal["table", "figure"]
+Kind = Literal["table", "figure", "own"]
+KINDS: tuple[Kind, ...] = ("table", "figure", "own")
+Verdict = Literal["reproduced", "not reproduced", "cannot be tested"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "not reproduced", "cannot be tested")
 
 
 @dataclass(frozen=True)
@@ -57,17 +75,8 @@ class Unit:
         str
             16 hexadecimal digits.
         """
-        return self._hash(self.function.__qualname__, version, checksums)
-
-    def earlier_fingerprint(self, version: int, checksums: Mapping[str, str]) -> str:
-        """Return the hash that stores have which were begun when the studies were in the package."""
-        module = self.function.__module__.removeprefix("studies.")
-        name = f"multikernel.reproduce.{module}.{self.function.__qualname__}"
-        return self._hash(name, version, checksums)
-
-    def _hash(self, function: str, version: int, checksums: Mapping[str, str]) -> str:
         depends_on = {
-            "function": function,
+            "function": self.function.__qualname__,
             "version": version,
             "arguments": self.arguments,
             "datasets": {name: checksums[name] for name in self.datasets},
@@ -96,7 +105,7 @@ class Table:
     Attributes
     ----------
     name : str
-        What the command line calls it: ``--table NAME``, or ``--figure NAME``.
+        What the command line calls it: ``--table NAME``, ``--figure NAME`` or ``--own NAME``.
     title : str
     version : int
         Raised whenever the meaning of a unit changes: results of older versions are not used again.
@@ -111,8 +120,13 @@ class Table:
         Sentences for the page: how it was done; what to know when reading it.
     figure : callable or None
         Summary and path of a PNG file to draw; a figure must have it.
-    kind : {"table", "figure"}
-        What it is in the publication.
+    kind : {"table", "figure", "own"}
+        What it is in the publication; ``"own"`` is an experiment of ours.
+    stand_in : str
+        What stands in for which published data, and why, where this holds for the whole table: nothing of it
+        counts as reproduced. Where it holds for some rows, they say so (`comparison_row`).
+    cells : sequence of Published
+        Every number that the publication prints under this name, compared here or not.
     """
 
     name: str
@@ -126,49 +140,138 @@ class Table:
     notes: Sequence[str] = ()
     figure: Callable[[Summary, Path], None] | None = None
     kind: Kind = "table"
+    stand_in: str = ""
+    cells: Sequence[Published] = ()
 
     def __post_init__(self) -> None:
+        if self.kind == "own" and self.cells:
+            raise ValueError(f"experiment {self.name!r} is our own and must have no published cells.")
         if self.kind == "figure" and self.figure is None:
             raise ValueError(f"figure {self.name!r} must have a function that draws it.")
 
     @property
     def stem(self) -> str:
-        """What the names of its files begin with, e.g. ``"table1"``."""
-        return f"{self.kind}{self.name}"
+        """What the names of its files begin with, e.g. ``"table1"``; of an own experiment ``"own-name"``."""
+        return f"own-{self.name}" if self.kind == "own" else f"{self.kind}{self.name}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper claims, in one sentence, and what we found.
+
+    Attributes
+    ----------
+    sentence : str
+        The claim.
+    verdict : {"reproduced", "not reproduced", "cannot be tested"}
+        A stand-in never reproduces a claim.
+    evidence : str
+        The numbers, and the table they are in.
+    """
+
+    sentence: str
+    verdict: Verdict
+    evidence: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}; got {self.verdict!r}.")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file that a user can bring: ``<name>.npz`` in the folder of ``--data``.
+
+    Attributes
+    ----------
+    name : str
+        By which the units load it.
+    what : str
+        The data that the publication used, and where they were published.
+    arrays : mapping of str to str
+        Name of an array in the file to its shape and meaning.
+    """
+
+    name: str
+    what: str
+    arrays: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A published source: its name on the command line, its citation, its tables and its figures."""
+    """A published source, its tables and figures, and what stands beside them.
+
+    Attributes
+    ----------
+    name : str
+        On the command line.
+    citation : str
+    tables, figures : mapping of str to Table
+        Under the numbers of the publication.
+    own : mapping of str to Table
+        Experiments of our own.
+    title : str
+        Authors and year, as the page of the study is called.
+    notes : sequence of str
+        What to know before reading.
+    claims : callable or None
+        Stem of a table (``"table1"``) to its summary, for all of the study, to the claims of the publication.
+    data : sequence of DataFile
+        What a user can bring.
+    """
 
     name: str
     citation: str
     tables: Mapping[str, Table] = field(default_factory=dict)
     figures: Mapping[str, Table] = field(default_factory=dict)
+    own: Mapping[str, Table] = field(default_factory=dict)
+    title: str = ""
+    notes: Sequence[str] = ()
+    claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
+    data: Sequence[DataFile] = ()
+
+    def entries(self) -> list[Table]:
+        """Return the tables, the figures and our own experiments, in this order."""
+        return [*self.tables.values(), *self.figures.values(), *self.own.values()]
+
+    def find(self, kind: Kind, name: str) -> Table:
+        """Return what the publication has under a name, or say what there is."""
+        entries = self._by_kind()[kind]
+        if name not in entries:
+            raise ValueError(f"study {self.name!r} has no {_WORDS[kind]} {name!r}; it has {self.contents()}.")
+        return entries[name]
 
     def table(self, name: str) -> Table:
         """Return a table by its name, or say which there are."""
-        return self._find(self.tables, "table", name)
+        return self.find("table", name)
 
     def figure(self, name: str) -> Table:
         """Return a figure by its name, or say which there are."""
-        return self._find(self.figures, "figure", name)
+        return self.find("figure", name)
 
     def contents(self) -> str:
-        """Return the names of the tables and figures, as a text.
+        """Return the names of the tables, the figures and our own experiments, as a text.
 
         Examples
         --------
         >>> Study("author1999", "An Author (1999).").contents()
         'no tables and no figures'
         """
-        return f"{_named('table', self.tables)} and {_named('figure', self.figures)}"
+        parts = [_named(kind, entries) for kind, entries in self._by_kind().items() if kind != "own"]
+        return " and ".join(parts + ([_named("own", self.own)] if self.own else []))
 
-    def _find(self, entries: Mapping[str, Table], kind: Kind, name: str) -> Table:
-        if name not in entries:
-            raise ValueError(f"study {self.name!r} has no {kind} {name!r}; it has {self.contents()}.")
-        return entries[name]
+    def _by_kind(self) -> dict[Kind, Mapping[str, Table]]:
+        return {"table": self.tables, "figure": self.figures, "own": self.own}
+
+
+_WORDS: dict[Kind, str] = {"table": "table", "figure": "figure", "own": "experiment of our own"}
+_PLURALS: dict[Kind, str] = {"table": "tables", "figure": "figures", "own": "experiments of our own"}
 
 
 def _named(kind: Kind, entries: Mapping[str, Table]) -> str:
-    return f"the {kind}s {', '.join(entries)}" if entries else f"no {kind}s"
+    return f"the {_PLURALS[kind]} {', '.join(entries)}" if entries else f"no {_PLURALS[kind]}"
+
+
+def kind_of(summary: Mapping[str, Any]) -> Kind:
+    """Return whether a summary is of a table, a figure or an experiment of our own."""
+    return next(kind for kind in KINDS if kind in summary)

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Network, diffusion_kernel, unit_diagonal
+from studies.data import load_data
 
 NETWORKS = ("yeast_string", "yeast_biogrid")
 BETAS = (1.0, 3.0)
@@ -53,7 +53,7 @@ def load_networks() -> tuple[list[Network], Array, dict[str, Array]]:
     labels : dict of str to ndarray of shape (n,)
         For each class, 1 where a protein has it.
     """
-    first, second = tables = [load_dataset(name).arrays for name in NETWORKS]
+    first, second = tables = [load_data(name).arrays for name in NETWORKS]
     networks = [
         Network(table["protein_ids"][table["edges"]], table["weights"], nodes=table["protein_ids"])
         for table in tables

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset, make_gauss
+from multikernel.datasets import make_gauss
 from multikernel.kernels import Linear, Polynomial
 from multikernel.views import View
+from studies.data import load_data
 from studies.gonen2010 import published
 from studies.gonen2010.methods import (
     Method,
@@ -52,7 +53,7 @@ def load_gauss(split: int) -> Sample:
 
 def load_digits(split: int) -> Sample:
     """Return the digits 0 to 4 (+1) against 5 to 9 (−1), six representations side by side."""
-    data = load_dataset("mfeat")
+    data = load_data("mfeat")
     assert data.y is not None
     return side_by_side({name: data.views[name] for name in REPRESENTATIONS}, np.where(data.y < 5, 1, -1))
 

@@ -13,11 +13,11 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Linear
 from multikernel.localized.projection import ProjectionKernelClassifier
 from multikernel.mkl.classifier import MKLClassifier
 from multikernel.views import View
+from studies.data import load_data
 from studies.gonen2010 import published
 from studies.gonen2010.methods import Method, Problem, Sample, side_by_side
 from studies.gonen2010.protocol import draw_fold, fit_quietly
@@ -46,7 +46,7 @@ Array = np.ndarray
 
 def load_part(dataset: str, positive: Callable[[Array], Array], split: int) -> Sample:
     """Return a random part of a data set, the classes that `positive` marks as +1."""
-    data = load_dataset(dataset)
+    data = load_data(dataset)
     assert data.y is not None
     rows = np.random.default_rng([_SEED, split]).permutation(len(data.y))[:N_POINTS]
     return side_by_side({"all": data.X[rows]}, np.where(positive(data.y[rows]), 1, -1))

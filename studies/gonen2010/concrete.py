@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Kernel, Linear, Polynomial
 from multikernel.views import View
+from studies.data import load_data
 from studies.gonen2010 import published
 from studies.gonen2010.methods import (
     Problem,
@@ -39,7 +39,7 @@ _LABELS = {"linear": "linear"} | {f"degree{q}": f"polynomial of degree {q}" for 
 
 def load_concrete(split: int) -> Sample:
     """Return the mixtures and their strength in MPa."""
-    data = load_dataset("concrete")
+    data = load_data("concrete")
     assert data.y is not None
     return side_by_side({"mixture": data.X}, np.asarray(data.y, dtype=np.float64))
 

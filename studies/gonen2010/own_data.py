@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.datasets.catalogue import VARIABLE, data_folders, read_catalogue
 from multikernel.kernels import Linear, Precomputed
 from multikernel.views import View
+from studies.data import load_data
 from studies.gonen2010.costs import COST_PROTOCOL, COST_QUANTITIES
 from studies.gonen2010.methods import (
     Problem,
@@ -74,7 +74,7 @@ FUNCTIONS = Wanted("gonen2010_5_12", "proteins and one of their functions, by se
 
 def load_views(name: str, split: int) -> Sample:
     """Return the representations of a data set side by side."""
-    data = load_dataset(name)
+    data = load_data(name)
     if not data.views or data.y is None:
         raise ValueError(
             f"data set {name!r} must have an array view_<name> for each representation and labels y; got the "
@@ -85,7 +85,7 @@ def load_views(name: str, split: int) -> Sample:
 
 def load_matrices(name: str, split: int) -> Sample:
     """Return the ready-made kernels of a data set, with their costs; X is the column of positions."""
-    data = load_dataset(name)
+    data = load_data(name)
     matrices = {
         key.removeprefix(_PREFIX): matrix for key, matrix in data.arrays.items() if key.startswith(_PREFIX)
     }

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 from multikernel.kernels._rows import Rows
 from multikernel.soft_labels.solver import TableDistances, mean_nearest_distance
 from multikernel.views import View
+from studies.data import load_data
 from studies.gonen2010.methods import Sample, side_by_side, unit_view
 
 # Data set to the name that tables have for it; those of the thesis first.
@@ -48,7 +48,7 @@ class NearestGaussian(Gaussian):
 
 def load_set(name: str, split: int) -> Sample:
     """Return a data set, its first class as −1; of a large one `MOST_POINTS`, drawn anew for each split."""
-    data = load_dataset(name)
+    data = load_data(name)
     assert data.y is not None
     rows = np.arange(len(data.y))
     if len(rows) > MOST_POINTS:

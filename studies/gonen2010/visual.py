@@ -15,12 +15,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Linear
 from multikernel.localized.estimators import LocalizedMKLClassifier
 from multikernel.localized.projection import ProjectionKernelClassifier
 from multikernel.views import View
 from studies.compare import compare_each, comparison_row, group_results
+from studies.data import load_data
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.study import Quantity, Result, Summary, Table, Unit
 
@@ -70,7 +70,7 @@ SHOWN = {
 def load_shown(figure: str) -> tuple[Array, Array]:
     """Return the points of a figure and their classes, the same ones each time."""
     shown = SHOWN[figure]
-    data = load_dataset(shown.dataset)
+    data = load_data(shown.dataset)
     assert data.y is not None
     rng = np.random.default_rng(_SEED)
     rows = [rng.permutation(np.flatnonzero(data.y == c))[: shown.per_class or None] for c in shown.classes]

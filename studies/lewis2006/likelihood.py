@@ -1,6 +1,6 @@
 """The generative rival: a mixture of kernel Gaussians of largest likelihood for each class.
 
-f(x) = ln(n₊/n) + ln p₊(x) − ln(n₋/n) − ln p₋(x)
+f(x) = ln p₊(x) − ln p₋(x),  with the classes' shares as priors + ln(n₊/n₋)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class LikelihoodRatio:
     rows: tuple[Array, Array]
     mixtures: tuple[KernelMixture, KernelMixture]
 
-    def decision_function(self, Ks: Array, diagonals: Array) -> Array:
+    def decision_function(self, Ks: Array, diagonals: Array, *, priors: bool = False) -> Array:
         """Return the log-ratio of samples.
 
         Parameters
@@ -36,13 +36,15 @@ class LikelihoodRatio:
         Ks : ndarray of shape (n_components, n_samples, n_train)
         diagonals : ndarray of shape (n_components, n_samples)
             k(x, x).
+        priors : bool, default=False
+            Whether the shares of the classes count.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         positive, negative = (
-            np.log(rows.size) + mixture.log_density(Ks[:, :, rows], diagonals)
+            mixture.log_density(Ks[:, :, rows], diagonals) + (np.log(rows.size) if priors else 0.0)
             for rows, mixture in zip(self.rows, self.mixtures, strict=True)
         )
         return np.asarray(positive - negative)

@@ -11,9 +11,9 @@ from multikernel.mkl.classifier import MKLClassifier
 from multikernel.nonstationary.classifier import NonstationaryClassifier
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
+from studies.lewis2006.published import HARD_MARGIN as C
 from studies.lewis2006.setting import KERNELS, Split
 
-C = 1e4
 # What is given to the estimator; margins are γ without the ln 3 that mode "qp" adds.
 NONSTATIONARY: dict[str, dict[str, Any]] = {
     "qp": {},
@@ -31,16 +31,16 @@ def fit_method(points: Split, method: str) -> dict[str, Any]:
     ----------
     points : Split
     method : str
-        A key of `KERNELS` (one kernel), ``"mean"`` (their mean), ``"mkl"``, ``"likelihood"``, or a key of
-        `NONSTATIONARY`.
+        A key of `KERNELS` (one kernel), ``"mean"`` (their mean), ``"mkl"``, ``"likelihood"``,
+        ``"likelihood_priors"``, or a key of `NONSTATIONARY`.
 
     Returns
     -------
     dict
-        ``accuracy`` in percent, ``status`` and, where kernels are weighed, ``weights``.
+        ``accuracy``, ``status`` and, where kernels are weighed, ``weights``.
     """
-    if method == "likelihood":
-        return _fit_likelihood(points)
+    if method.startswith("likelihood"):
+        return _fit_likelihood(points, priors=method == "likelihood_priors")
     with convergence_reported():
         if method in NONSTATIONARY:
             model: Any = NonstationaryClassifier("precomputed", C=C, **NONSTATIONARY[method])
@@ -61,7 +61,7 @@ def _chosen(points: Split, method: str) -> tuple[np.ndarray, np.ndarray]:
 def _fit(model: Any, points: Split, training: np.ndarray, test: np.ndarray) -> dict[str, Any]:
     model.fit(training, points.y[points.training])
     found = {
-        "accuracy": 100.0 * float(model.score(test, points.y[points.test])),
+        "accuracy": float(model.score(test, points.y[points.test])),
         "status": str(model.status_),
     }
     if training.shape[2] > 1:
@@ -70,16 +70,16 @@ def _fit(model: Any, points: Split, training: np.ndarray, test: np.ndarray) -> d
     return found
 
 
-def _fit_likelihood(points: Split) -> dict[str, Any]:
+def _fit_likelihood(points: Split, *, priors: bool) -> dict[str, Any]:
     Ks = points.Ks[:, points.training[:, None], points.training]
     model = fit_likelihood_ratio(Ks, points.y[points.training])
     new = points.Ks[:, points.test[:, None], points.training]
-    scores = model.decision_function(new, points.Ks[:, points.test, points.test])
+    scores = model.decision_function(new, points.Ks[:, points.test, points.test], priors=priors)
     sizes = np.array([rows.size for rows in model.rows])
     shares = sizes @ np.stack([mixture.proportions for mixture in model.mixtures]) / sizes.sum()
     statuses = [mixture.status.value for mixture in model.mixtures]
     return {
-        "accuracy": 100.0 * float(np.mean((scores > 0.0) == (points.y[points.test] > 0))),
+        "accuracy": float(np.mean((scores > 0.0) == (points.y[points.test] > 0))),
         "status": next((status for status in statuses if status != "optimal"), "optimal"),
         "weights": shares.tolist(),
     }

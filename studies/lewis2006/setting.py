@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold
 
 from studies.lewis2006.published import FOLDS
 from studies.points import load_two_classes, standardize, three_kernels
@@ -30,6 +30,8 @@ class Setting:
     ----------
     label : str
         What the page calls it.
+    row : str
+        The row of the table: a key of `ACCURACY`.
     dataset : str
     sigma : float
         The width of k₂.
@@ -38,6 +40,7 @@ class Setting:
     """
 
     label: str
+    row: str
     dataset: str
     sigma: float = 0.5
     standardized: bool = False
@@ -45,6 +48,13 @@ class Setting:
     def arguments(self) -> dict[str, Any]:
         """Return what a unit needs to make the setting again."""
         return asdict(self)
+
+
+BREAST = Setting("breast cancer, 683 points", "breast", "breast_cancer_wisconsin")
+SONAR = Setting("sonar, sigma = 0.1", "sonar", "sonar", sigma=0.1)
+HEART = Setting("heart", "heart", "heart_statlog")
+WDBC = Setting("breast cancer, WDBC (569 points)", "breast", "wdbc")
+WIDE_SONAR = Setting("sonar, sigma = 0.5", "sonar", "sonar")
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,8 @@ class Split:
 def draw_split(setting: Setting, split: int) -> Split:
     """Return one fold of one repetition of the cross-validation: the number is 3 × repetition + fold.
 
+    Folds are random, as the publication says, and not stratified.
+
     Parameters
     ----------
     setting : Setting
@@ -89,7 +101,7 @@ def draw_split(setting: Setting, split: int) -> Split:
     """
     X, y = load_two_classes(setting.dataset)
     repeat, fold = divmod(split, FOLDS)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat).split(X, y)
+    folds = KFold(FOLDS, shuffle=True, random_state=repeat).split(X)
     training, test = list(folds)[fold]
     if setting.standardized:
         X = standardize(X, X[training])

@@ -9,7 +9,7 @@ STUDY = Study(
         "Experiments of our own, in the spirit of the publications on multiple kernel learning: single "
         "kernels, their plain sum and learned weights, by one protocol."
     ),
-    tables={
+    own={
         table.name: table
         for table in (yeast.TABLE, *sequences.TABLES, *vectors.TABLES, graphs.TABLE, pairs.TABLE)
     },

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Kronecker, Precomputed, repair_psd, unit_diagonal
 from multikernel.pairs.sampling import PairSplit, sample_pairs
+from studies.data import load_data
 from studies.structured.protocol import (
     SEED,
     Folds,
@@ -68,7 +68,7 @@ def load_pairs(name: str) -> Sample:
     Sample
         A kernel of drugs is multiplied by the mean of the kernels of targets, and the other way round.
     """
-    data = load_dataset(name)
+    data = load_data(name)
     pairs, labels = sample_pairs(data.arrays["Y"], NEGATIVES, random_state=SEED)
     kept = sample_rows(labels, MOST_PAIRS)
     sides = {side: _object_kernels(data.kernels, side) for side in ("drug", "target")}

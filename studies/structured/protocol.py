@@ -17,10 +17,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from multikernel.core.fitted import prediction_cost
-from multikernel.datasets import Dataset, load_dataset
+from multikernel.datasets import Dataset
 from multikernel.kernels import Kernel, Precomputed
 from multikernel.mkl.classifier import MKLClassifier
 from multikernel.views import KernelBank, View
+from studies.data import load_data
 from studies.fitting import convergence_reported
 
 GRID = (0.1, 1.0, 10.0, 100.0)
@@ -326,7 +327,7 @@ def load_rows(name: str, most: int | None = None) -> tuple[Dataset, Array, Array
     kept : ndarray of int
     y : ndarray of shape (n_kept,)
     """
-    data = load_dataset(name)
+    data = load_data(name)
     y = np.asarray(data.y)
     kept = sample_rows(y, len(y) if most is None else most)
     return data, kept, y[kept]

@@ -276,4 +276,5 @@ def make_table(
         quantities=make_quantities(*scores),
         protocol=(*data, *PROTOCOL),
         notes=(*notes, *NOTES),
+        kind="own",
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian
 from multikernel.views import View
+from studies.data import load_data
 from studies.structured.protocol import (
     INNER_FOLDS,
     Problem,
@@ -64,7 +64,7 @@ def load_gaussian(name: str, target: str = "y", left_out: tuple[str, ...] = ()) 
     -------
     Sample
     """
-    data = load_dataset(name)
+    data = load_data(name)
     y = data.arrays[target]
     kept = np.flatnonzero(np.bincount(y)[y] >= 2 * INNER_FOLDS)
     views = [

@@ -60,8 +60,8 @@ def test_differences_beyond_two_standard_errors_are_counted_and_marked():
     rows.append(comparison_row("nothing published", {"a": "b"}, {"x": compare(values)}))
     found = agreement(rows, ["x"])
     assert found == [
-        {"section": "s", "compared": 3, "beyond": 2},
-        {"section": "other", "compared": 1, "beyond": 0},
+        {"section": "s", "compared": 3, "beyond": 2, "doubtful": 0, "doubtful_beyond": 0},
+        {"section": "other", "compared": 1, "beyond": 0, "doubtful": 0, "doubtful_beyond": 0},
     ]
     expected = (
         "Differences to published figures beyond two standard errors (marked †): s: 2 of 3; other: 0 of 1."
@@ -107,6 +107,13 @@ def summary():
             },
         ],
     }
+
+
+def test_a_page_of_some_of_the_splits_says_of_how_many(summary):
+    assert "--splits 2`. So far 2 of 30 splits are done.\n" in markdown_text(
+        summary | {"published_splits": 30}
+    )
+    assert "So far" not in markdown_text(summary | {"published_splits": 2})
 
 
 def test_the_page_has_paper_ours_and_difference(summary):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from studies import Unit, run_table
-from studies.lanckriet2004.margins import compute_cell
 from studies.tests import toy
 
 
@@ -109,24 +108,6 @@ def test_a_fingerprint_does_not_depend_on_the_module_of_the_function():
     moved = FunctionType(toy.draw.__code__, {}, "draw")
     moved.__module__, moved.__qualname__ = "elsewhere", "draw"
     assert Unit("k", moved, {"split": 1}).fingerprint(1, {}) == unit.fingerprint(1, {})
-
-
-def test_a_store_that_was_begun_when_studies_were_in_the_package_goes_on(tmp_path):
-    unit = Unit("k", compute_cell, {"split": 1}, ("sonar",))
-    # what multikernel.reproduce wrote
-    assert unit.earlier_fingerprint(1, {"sonar": "s"}) == "e6cc4cd426579923"
-    table = toy.make_table()
-    whole = run(tmp_path / "whole", splits=2)
-    toy.COMPUTED.clear()
-    records = [json.loads(line) for line in lines(tmp_path / "whole")]
-    for record, unit in zip(records, table.units(2), strict=True):
-        assert record["key"] == unit.key
-        record["fingerprint"] = unit.earlier_fingerprint(table.version, {})
-    (tmp_path / "old").mkdir()
-    text = "".join(json.dumps(record) + "\n" for record in records[:3])
-    (tmp_path / "old" / "table1.jsonl").write_text(text, encoding="utf-8")
-    assert run(tmp_path / "old", splits=2) == whole
-    assert toy.COMPUTED == ["b/1"]
 
 
 def test_keys_must_differ(tmp_path):

@@ -218,13 +218,13 @@ def test_a_run_is_resumed_and_written(tmp_path):
     problems = {"toy": toy_problem(toy_sample())}
     table = t.make_table("toy", "a toy", problems, compute_toy, data=())
     summary = run_table(STUDY, table, folder=tmp_path, splits=1)
-    page = (tmp_path / "tabletoy.md").read_text(encoding="utf-8")
-    assert page.startswith("# Structured data: a toy\n")
+    page = (tmp_path / "own-toy.md").read_text(encoding="utf-8")
+    assert page.startswith("# An experiment of our own: Structured data: a toy\n")
     assert "| kernel | accuracy, % (s.e.) | chosen (s.e.) | weight, norm 1 (s.e.) |" in page
-    stored = (tmp_path / "tabletoy.jsonl").read_text(encoding="utf-8")
+    stored = (tmp_path / "own-toy.jsonl").read_text(encoding="utf-8")
     assert stored.count("\n") >= 2
     assert run_table(STUDY, table, folder=tmp_path, splits=1) == summary
-    assert (tmp_path / "tabletoy.jsonl").read_text(encoding="utf-8") == stored
+    assert (tmp_path / "own-toy.jsonl").read_text(encoding="utf-8") == stored
 
 
 # --- loaders -----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from studies.compare import compare, comparison_row, convergence_remark
+from studies.published import Published
 from studies.study import Quantity, Result
 from studies.ye2007.setting import SIGMAS
 
@@ -25,20 +26,23 @@ def two_digits(number: float) -> str:
 
 # Percent of the trace: a learned λI with no more is only what keeps the sum regular, 1e-9 of the trace.
 _NO_REG = 1e-6
-QUANTITIES = (
-    Quantity("accuracy", "accuracy %", 2),
-    Quantity("seconds", "learning, s", 3, difference=False),
-    Quantity(
-        "shares",
-        f"% of the trace of λI / σ = {' / '.join(two_digits(sigma) for sigma in SIGMAS)}",
-        0,
-        difference=False,
-    ),
+ACCURACY = Quantity("accuracy", "accuracy %", 2)
+SHARES = Quantity(
+    "shares",
+    f"% of the trace of λI / σ = {' / '.join(two_digits(sigma) for sigma in SIGMAS)}",
+    0,
+    difference=False,
 )
 
 
 def method_row(
-    section: str, label: str, results: Sequence[Result], published: float | None, published_splits: int
+    section: str,
+    label: str,
+    results: Sequence[Result],
+    *,
+    published: Published | None = None,
+    published_splits: int | None = None,
+    per_sample: int | None = None,
 ) -> dict[str, Any]:
     """Return the row of one method.
 
@@ -49,20 +53,23 @@ def method_row(
         What the page calls the method.
     results : sequence of dict
         What the method gave on each split.
-    published : float or None
+    published : Published, default=None
         The accuracy in percent.
-    published_splits : int
+    published_splits : int, default=None
         Over how many splits it counts as a mean.
+    per_sample : int, default=None
+        So many results that follow each other are splits of one sample: its mean is what varies. None where
+        every split is of the same points.
 
     Returns
     -------
     dict
         See `comparison_row`.
     """
-    values = {
-        "accuracy": compare([result["accuracy"] for result in results], published, published_splits),
-        "seconds": compare([result["seconds"] for result in results]),
-    }
+    accuracies = np.array([result["accuracy"] for result in results])
+    if per_sample is not None:
+        accuracies = accuracies.reshape(-1, per_sample).mean(axis=1)
+    values = {"accuracy": compare(accuracies, published, published_splits)}
     if "shares" in results[0]:
         values["shares"] = compare([result["shares"] for result in results])
     return comparison_row(section, {"method": label}, values, _remark(results))

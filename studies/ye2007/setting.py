@@ -14,10 +14,11 @@ from scipy.spatial.distance import pdist
 from multikernel.kernels import Gaussian
 from multikernel.views import stack_kernels
 from studies.points import load_points
-from studies.splits import draw_balanced_order, draw_order
+from studies.splits import draw_order
 
 SIGMAS = tuple(float(sigma) for sigma in np.logspace(-1, 2, 10))
 _SEED = 2007
+_SAMPLE_SEED = 1994
 
 Array = np.ndarray
 
@@ -29,7 +30,7 @@ class Setting:
     Attributes
     ----------
     label : str
-        What the page calls it.
+        What the publication calls it.
     dataset : str
     train_share : float
     scaling : {"standardized", "unit", "narrow", "none"}
@@ -39,9 +40,7 @@ class Setting:
     classes : int or None
         Only the first so many; None for all.
     per_class : int or None
-        How many points of each class are drawn anew for each split; None for all of them.
-    balanced : bool
-        Whether every class is split in the same proportion.
+        How many points of each class are drawn before the data are split; None for all of them.
     """
 
     label: str
@@ -50,7 +49,6 @@ class Setting:
     scaling: str = "standardized"
     classes: int | None = None
     per_class: int | None = None
-    balanced: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Return what a unit needs to make the setting again."""
@@ -73,13 +71,16 @@ class Split:
         return training, stack_kernels([kernel(self.X_test, self.X) for kernel in kernels])
 
 
-def draw_split(setting: Setting, split: int) -> Split:
-    """Return a random split, the same for the same number.
+def draw_split(setting: Setting, split: int, sample: int = 0) -> Split:
+    """Return a random split, the same for the same numbers.
 
     Parameters
     ----------
     setting : Setting
     split : int
+        Which partition into training and test points.
+    sample : int, default=0
+        Which sample is split, where a number of points of each class is drawn first.
 
     Returns
     -------
@@ -87,14 +88,15 @@ def draw_split(setting: Setting, split: int) -> Split:
         With every class among the training and among the test points.
     """
     X, y = load_points(setting.dataset)
-    kept = y < (np.inf if setting.classes is None else setting.classes)
+    kept = np.flatnonzero(y < (np.inf if setting.classes is None else setting.classes))
+    if setting.per_class is not None:
+        rng = np.random.default_rng([_SAMPLE_SEED, sample])
+        kept = np.concatenate(
+            [rng.permutation(kept[y[kept] == name])[: setting.per_class] for name in np.unique(y[kept])]
+        )
     X, y = X[kept], y[kept]
-    rng = np.random.default_rng([_SEED, split])
-    if setting.balanced:
-        order, n_train = draw_balanced_order(y, setting.train_share, rng, setting.per_class)
-    else:
-        n_train = round(setting.train_share * len(y))
-        order = draw_order(y, n_train, rng)
+    n_train = round(setting.train_share * len(y))
+    order = draw_order(y, n_train, np.random.default_rng([_SEED, split]))
     training, test = order[:n_train], order[n_train:]
     offset, factor = _scale(X[training], setting.scaling)
     X = (X - offset) * factor

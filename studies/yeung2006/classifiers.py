@@ -11,11 +11,13 @@ from sklearn.svm import SVC
 
 from multikernel.core.neighbors import kernel_distances, neighbour_votes
 from multikernel.spectral.solver.direct_discriminant import direct_discriminant
+from studies.fitting import convergence_reported
 from studies.yeung2006.kernels import LearnedKernel
 
 NEIGHBOURS = {"nn1": 1, "nn3": 3}
 PRICES = {"svm100": 100.0, "svm1000": 1000.0}
 DIRECT = "kdda"
+_MAX_ITER = 1_000_000
 
 Array = np.ndarray
 
@@ -105,4 +107,5 @@ def _known_right(classifier: str, kernel: LearnedKernel, codes: Array) -> Array:
 
 
 def _fit_machine(C: float, K: Array, codes: Array) -> SVC:
-    return SVC(C=C, kernel="precomputed").fit(K, codes)
+    with convergence_reported():  # LIBSVM may go on for ever on kernels of extreme scale
+        return SVC(C=C, kernel="precomputed", max_iter=_MAX_ITER).fit(K, codes)

@@ -42,8 +42,10 @@ class Split:
         return self.codes[: self.n_labelled]
 
 
-def draw_split(dataset: str, percent: int, split: int) -> Split:
-    """Return a random split, the same for the same number, with two labelled points of every class at least.
+def draw_split(
+    dataset: str, percent: int, split: int, preparation: str = "", *, by_class: bool = True
+) -> Split:
+    """Return a random split, the same for the same number.
 
     Parameters
     ----------
@@ -51,26 +53,44 @@ def draw_split(dataset: str, percent: int, split: int) -> Split:
     percent : int
         How many of the points are labelled.
     split : int
+    preparation : str, default=""
+        Of the columns and classes, see `load_classes`.
+    by_class : bool, default=True
+        Whether the same share of every class is labelled, rounded up; else a share of all points, two of
+        every class at least.
 
     Returns
     -------
     Split
     """
-    X, codes = load_classes(dataset)
-    n_labelled = round(percent * len(codes) / 100)
+    X, codes = load_classes(dataset, preparation)
     rng = np.random.default_rng([_SEED, split])
+    if by_class:
+        labelled = np.concatenate([_draw_class(codes, name, percent, rng) for name in np.unique(codes)])
+        order = np.append(labelled, rng.permutation(np.setdiff1d(np.arange(len(codes)), labelled)))
+        return Split(X[order], codes[order], len(labelled))
+    n_labelled = round(percent * len(codes) / 100)
     while True:
         order = draw_order(codes, n_labelled, rng)
         if np.bincount(codes[order[:n_labelled]]).min() > 1:
             return Split(X[order], codes[order], n_labelled)
 
 
-def load_classes(dataset: str) -> tuple[Array, Array]:
-    """Return the standardised columns of a set and its classes; prices are cut into three at their terciles.
+def _draw_class(codes: Array, name: int, percent: int, rng: np.random.Generator) -> Array:
+    members = np.flatnonzero(codes == name)
+    return rng.permutation(members)[: -(-percent * len(members) // 100)]
+
+
+def load_classes(dataset: str, preparation: str = "") -> tuple[Array, Array]:
+    """Return the standardised columns of a set and its classes; prices are cut into three equal ranges.
 
     Parameters
     ----------
     dataset : str
+    preparation : str, default=""
+        Another way to do it: ``"as they are"`` (columns of mean 0 that are not scaled), ``"one-hot"`` and
+        ``"one-hot, scaled"`` (a column for each value of each attribute), ``"terciles"`` or ``"10, 20"``
+        (where prices are cut).
 
     Returns
     -------
@@ -78,10 +98,21 @@ def load_classes(dataset: str) -> tuple[Array, Array]:
     codes : ndarray of shape (n,)
     """
     X, y = load_points(dataset)
-    X = standardize(X)
+    if preparation.startswith("one-hot"):
+        X = np.column_stack([column == value for column in X.T for value in np.unique(column)]).astype(float)
+    X = X - X.mean(axis=0) if preparation in ("as they are", "one-hot") else standardize(X)
     if y.dtype.kind == "f":
-        return X, np.searchsorted(np.quantile(y, [1 / 3, 2 / 3]), y)
+        return X, np.searchsorted(_cuts(y, preparation), y)
     return X, np.unique(y, return_inverse=True)[1]
+
+
+def _cuts(prices: Array, preparation: str) -> list[float]:
+    low, high = float(prices.min()), float(prices.max())
+    if preparation == "terciles":
+        return [float(cut) for cut in np.quantile(prices, [1 / 3, 2 / 3])]
+    if "," in preparation:
+        return [float(cut) for cut in preparation.split(",")]
+    return [(2 * low + high) / 3, (low + 2 * high) / 3]
 
 
 def gaussian_kernels(X: Array) -> Iterator[tuple[str, Array]]:

@@ -20,7 +20,7 @@ from benchmarks.tables.sets import ENTRIES, PARTS, REPEATS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks" / "tables.md"
-STORE = ROOT / "build" / "tables.jsonl"
+STORE = ROOT / "benchmarks" / "tables" / "results.jsonl"
 
 
 def listed(text: str) -> list[str]:

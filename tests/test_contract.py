@@ -74,7 +74,7 @@ class Entry:
     by_kernels: float = 1e-6
 
 
-FOLDS = {"same_kernels": None, "by_kernels": 1e-4}  # of a table they do not depend on the order of rows
+FOLDS = {"same_kernels": None, "by_order": None, "by_kernels": 1e-4}  # folds follow the order of the rows
 LOCAL = {"same_kernels": None, "by_kernels": 1e-3}  # the gate reads columns, or similarities
 SHARP = {"same_kernels": {"tol": 1e-8}, "by_kernels": 1e-4}
 FACTORED = {"sometimes": frozenset({"approximation_", "coef_", "working_sets_"}), **SHARP}

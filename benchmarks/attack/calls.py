@@ -40,6 +40,8 @@ OUTPUTS = (
     "mixture_weights",
     "active_kernels",
     "sample_machine_weights",
+    "component_contributions",
+    "pair_weights",
     "combined_kernel",
     "self_similarities",
     "presence",

@@ -372,7 +372,7 @@ def test_what_does_not_apply_is_an_error_only_where_it_was_named(table, views):
         ("boosting", ValueError, "baselines must be one of .*'gradient boosting'.*'all'; got 'boosting'"),
         (["plain sum", "sum"], ValueError, "baselines must be one of .*; got 'sum'"),
         (3, TypeError, "baselines must be a list of names and .*pairs, a dict or a bool; got int"),
-        ([SVC()], ValueError, "baselines must be one of"),
+        ([SVC()], TypeError, "an estimator among the baselines must have a name; got SVC.*pair"),
         ({"plain sum": SVC()}, ValueError, "distinct names; 'plain sum' is taken"),
         ([("a", SVC()), ("a", SVC())], ValueError, "distinct names; 'a' is taken"),
         ({3: SVC()}, TypeError, "must have a name, a non-empty str; got 3"),

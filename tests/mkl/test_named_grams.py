@@ -169,8 +169,10 @@ def test_one_kernel_by_its_name():
         np.testing.assert_array_equal(model.predict(TESTS["ppi"]), plain.predict(TESTS["ppi"]))
     named = SpectralKernelClassifier("precomputed").fit(K, LABELS)
     np.testing.assert_array_equal(named.predict(TESTS), named.predict(TESTS["ppi"]))
-    with pytest.raises(ValueError, match=r"learns with one kernel; got 3 matrices \(expr, ppi, noise\)"):
-        SpectralKernelClassifier("precomputed").fit(GRAMS, LABELS)
+    several = SpectralKernelClassifier("precomputed").fit(GRAMS, LABELS)
+    assert several.view_names_ == list(GRAMS)
+    with pytest.raises(ValueError, match="lacks"):
+        several.predict({"ppi": TESTS["ppi"]})
     spoiled = {"ppi": np.where(np.eye(40) > 0, np.nan, GRAMS["ppi"])}
     with pytest.raises(ValueError, match=r"kernel 'ppi' holds NaN at \(0, 0\)"):
         SpectralKernelClassifier("precomputed").fit(spoiled, LABELS)

@@ -17,7 +17,8 @@ import method_pictures  # noqa: E402
 METHODS = list_methods()
 PAGES = sorted((DOCS / "methods").glob("*.md"))
 CHOOSE = (DOCS / "choose.md").read_text(encoding="utf-8")
-OTHER_NAMES = {"costs", "cost_path", "per_feature", "compare"}  # on the page, and no methods
+# On the page, and no methods.
+OTHER_NAMES = {"costs", "cost_path", "per_feature", "compare", "feature_importance"}
 
 
 def text_of(page):

@@ -102,7 +102,7 @@ ENTRIES = {
     "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
     "MKLOneClass": Entry(**SHARP),
     "MKLRegressor": Entry(**FACTORED),
-    "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
+    "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5}, **FOLDS),
     "MKLRidge": Entry(**FACTORED),
     "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),

@@ -171,7 +171,7 @@ def test_one_kernel_by_its_name():
     np.testing.assert_array_equal(named.predict(TESTS), named.predict(TESTS["ppi"]))
     several = SpectralKernelClassifier("precomputed").fit(GRAMS, LABELS)
     assert several.view_names_ == list(GRAMS)
-    with pytest.raises(ValueError, match="lacks"):
+    with pytest.raises(ValueError, match=r"got \['ppi'\], without \['expr', 'noise'\]"):
         several.predict({"ppi": TESTS["ppi"]})
     spoiled = {"ppi": np.where(np.eye(40) > 0, np.nan, GRAMS["ppi"])}
     with pytest.raises(ValueError, match=r"kernel 'ppi' holds NaN at \(0, 0\)"):

@@ -89,7 +89,7 @@ ENTRIES = {
     "GradientAlignment": [Entry(SHARP), Entry(SHARP | {"combination": "product"})],
     "GroupMKL": [Entry(SHARP, PRICE)],
     "IdealDistance": [Entry()],
-    "InstanceWeights": [Entry({"tol": 1e-4}, same_when_new=False, **NEW_SET)],
+    "InstanceWeights": [Entry({"tol": 1e-5}, same_when_new=False, **NEW_SET)],
     "KLDivergence": [Entry(SHARP), Entry(SHARP | {"method": "dc"})],
     "KimDiscriminant": [Entry()],
     "KernelBoosting": [Entry({"reg": 0.01}), Entry({"base": "rank_one", "n_rounds": 5}, status="max_iter")],

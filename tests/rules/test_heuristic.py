@@ -166,7 +166,11 @@ def test_no_alignment_at_all():
         (AccuracyRule(cv=GroupKFold(2)), ValueError, "needs the groups of the samples"),
         (AccuracyRule(cv=[]), ValueError, "cv must hold at least one split"),
         (AccuracyRule(cv=[1, 2]), ValueError, r"pairs of training and validation rows; got \[1, 2\]"),
-        (AccuracyRule(cv=[(np.arange(5), np.array([], int))]), ValueError, "one has none"),
+        (
+            AccuracyRule(cv=[(np.arange(5), np.array([], int))]),
+            ValueError,
+            "the validation part of fold 0 has none",
+        ),
         (AccuracyRule(cv=PredefinedSplit([0] * 12 + [1] * 12)), ValueError, "holds one class only"),
     ],
     ids=str,

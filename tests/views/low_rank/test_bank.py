@@ -320,7 +320,7 @@ test_ranks_and_tables_that_do_not_fit_are_refused = refused(
     (lambda: LowRankBank([View("v", Linear(), rank=91)]).fit(X), "'v': rank must .* n = 90"),
     (lambda: LowRankBank([Gaussian()], rank=91).fit(X, n_rows=500), "91 for 90 of 500 rows"),
     (lambda: LowRankBank([RANDOM], rank=0.1).fit(X), "'v': .* no trace error .*rank=200"),
-    (lambda: LowRankBank("auto").fit(np.ones((10, 2))), "every kernel of kernels='auto' is"),
+    (lambda: LowRankBank("auto").fit(np.ones((10, 2))), "every automatic kernel is constant"),
     (lambda: LowRankBank(VIEWS, rank=15).transform(X), "this LowRankBank is not fitted yet"),
     (lambda: LowRankBank(VIEWS).fit(X[:0]), "must hold at least one sample"),
     (lambda: LowRankBank(VIEWS, dtype="float16").fit(X), "dtype must be"),

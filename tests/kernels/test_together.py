@@ -1,5 +1,7 @@
 """Gram matrices of several kernels, written together or on demand: the same numbers as one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -80,6 +82,23 @@ def test_new_rows_share_distances(as_table, dtype, monkeypatch):
         alone = np.empty((43, 300), dtype)
         kernel.evaluate(own, alone)
         np.testing.assert_allclose(K, alone, rtol=1e-13 if dtype == np.float64 else 1e-6)
+
+
+def test_multiples_of_kernels():
+    rows, beta = Rows(X), np.random.default_rng(1).normal(size=300)
+    plain = joined(rows, unit=False)
+    scaled = [replace(one, factor=3.0 + number) for number, one in enumerate(plain)]
+    outs = [np.empty((len(KERNELS), 300, 300)) for _ in range(2)]
+    for kernels, out in zip((plain, scaled), outs, strict=True):
+        write_together(rows, kernels, dict(enumerate(out)))
+    factors = 3.0 + np.arange(len(KERNELS))
+    np.testing.assert_array_equal(outs[1], factors[:, None, None] * outs[0])
+    forms = quadratic_forms(rows, plain, beta)
+    np.testing.assert_allclose(quadratic_forms(rows, scaled, beta), factors * forms, rtol=1e-10)
+    places = np.array([2, 250])
+    for one, K in zip(scaled, outs[1], strict=True):
+        np.testing.assert_allclose(one.some_rows(rows, places), K[places], rtol=1e-11, atol=1e-13)
+        assert one.of_rows(places).factor == one.factor
 
 
 def test_squaring_keeps_the_digits_of_an_exponential():

@@ -213,12 +213,12 @@ def table(store: Store, sets: Sequence[str]) -> str:
     return "\n".join(lines) + f"\n\nMeasured at {', '.join(commits)}."
 
 
-def write_page(path: Path, text: str) -> None:
+def write_page(path: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Put the table into its place on the page."""
     page = path.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    write_whole(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}".encode())
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    write_whole(path, f"{before}{begin}\n\n{text}\n\n{end}{after}".encode())
 
 
 def main(given: list[str] | None = None) -> None:

@@ -50,6 +50,8 @@ class Task:
         # samples whose columns hold most of the dense kernels, and the share that they leave
         self.pivots: Array | None = None
         self.left = 0.0
+        # whether Newton's equations are reduced to the size of the rank row by row (.joint.newton.root_of)
+        self.by_rows = False
         self.b = np.zeros(self.d)
 
     def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:

@@ -22,8 +22,11 @@ formed: see :class:`multikernel.core.stack.low_rank.Split`), a Newton step solve
 
 where e = dη − Σ_m dμ_m T_m T_m'ξ, F_m = Q T_m T_m'ξ or K_m β, D and H are the barriers' second derivatives,
 and λ, c belong to the equation Σ μ_m^p = 1 of the weight set. Numbers of very different size do not meet in
-one matrix: a Cholesky factor of R + D, then one of the size of the rank. Each iteration takes Mehrotra's
-predictor and corrector, with the second-order terms of weights and duals together.
+one matrix: a Cholesky factor of R + D, then one of the size of the rank. The entries of D of free dual
+variables and of those at their bounds are up to 20 powers of ten apart; where the second matrix, a sum of
+squares divided by them, has lost the small ones, as the last of the corrections of a solution tells, its
+factor is made of the rows themselves, by a QR factorization. Each iteration takes Mehrotra's predictor and
+corrector, with the second-order terms of weights and duals together.
 
 The weights move once the machines' own gap at equal weights is moderate: from far away, the products of
 weights and duals are too large for first and second order to describe.

@@ -167,11 +167,11 @@ class PairSystem:
         """Few rows whose products are those of :meth:`_grams`."""
         codes, d, q = self.task.codes, self.d, self.L_all.shape[1]
         assert codes is not None
-        parts = []
+        parts = [np.zeros((0, q * d))]
         for own in np.unique(codes):
             rows = np.flatnonzero(codes == own)
             L, roots = self.L_all[rows], np.sqrt(weights.reshape(self.n, d)[rows])
-            for j in range(d):
+            for j in np.flatnonzero(roots.any(axis=0)):
                 short = triangle(L * roots[:, j : j + 1])
                 parts.append((short[:, :, None] * self.turns[rows[0], j]).reshape(len(short), q * d))
         return np.concatenate(parts)

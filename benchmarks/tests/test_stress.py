@@ -108,7 +108,7 @@ def test_fits_are_judged(loss, precomputed):
 
 RULED_BY_ROUNDING = [
     (1, 254), (1, 615), (1, 938), (1, 950), (1, 1135), (1, 1419), (2, 628), (3, 951), (3, 997),
-    (11, 297), (11, 386),
+    (11, 297),
 ]  # fmt: skip
 
 
@@ -120,6 +120,7 @@ def test_raw_kernels_on_which_rounding_had_stalled_or_misled_are_certified(seed,
     assert found["gap"] == pytest.approx(found["judged"], rel=1e-2, abs=1e-5)
 
 
+CERTIFIED_EVERYWHERE = [*RULED_BY_ROUNDING, (11, 386)]  # of the last, the judge finds better dual variables
 ON_OTHER_KERNELS = """
 import json, sys, warnings
 from threadpoolctl import threadpool_info
@@ -135,7 +136,7 @@ print(json.dumps({"in use": [pool.get("architecture") for pool in threadpool_inf
 @pytest.mark.parametrize("core", ["Nehalem", "Sandybridge", "Haswell", "SkylakeX"])
 def test_they_are_certified_whichever_kernels_the_blas_takes(core):
     result = subprocess.run(
-        [sys.executable, "-c", ON_OTHER_KERNELS, json.dumps(RULED_BY_ROUNDING)],
+        [sys.executable, "-c", ON_OTHER_KERNELS, json.dumps(CERTIFIED_EVERYWHERE)],
         cwd=ROOT,
         env=os.environ | {"OPENBLAS_CORETYPE": core},
         capture_output=True,
@@ -147,7 +148,7 @@ def test_they_are_certified_whichever_kernels_the_blas_takes(core):
     answer = json.loads(result.stdout.splitlines()[-1])
     if core.lower() not in [str(name).lower() for name in answer["in use"]]:
         pytest.skip(f"this BLAS has no kernels for {core}; it takes {answer['in use']}")
-    for problem, found in zip(RULED_BY_ROUNDING, answer["found"], strict=True):
+    for problem, found in zip(CERTIFIED_EVERYWHERE, answer["found"], strict=True):
         assert found["outcome"] == "optimal" and found["certified"], (problem, found)
 
 

@@ -218,6 +218,9 @@ class Study:
         Stem of a table (``"table1"``) to its summary, for all of the study, to the claims of the publication.
     data : sequence of DataFile
         What a user can bring.
+    reasons : mapping of str to str
+        Regular expression to why our mean differs, by more than two standard errors, from the numbers at the
+        places that it fits; the first that fits counts. What none fits is unexplained.
     """
 
     name: str
@@ -229,6 +232,7 @@ class Study:
     notes: Sequence[str] = ()
     claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
     data: Sequence[DataFile] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def entries(self) -> list[Table]:
         """Return the tables, the figures and our own experiments, in this order."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from multikernel._files import write_whole
+from studies.counts import beyond_cells, group_by_reason
 from studies.render import NOTHING, json_text, markdown_table, stand_ins, time_text
 from studies.study import Claim, Study, Summary, Table
 
@@ -96,6 +98,7 @@ def study_text(study: Study, summaries: Mapping[str, Summary], overview: Mapping
     lines += ["## Tables and figures", ""]
     lines += [*markdown_table(_HEAD, [_row(entry, summaries.get(entry.stem)) for entry in published]), ""]
     lines += [_LEGEND, ""]
+    lines += _beyond(study, summaries)
     lines += _list("Stand-ins", [text for entry in published for text in _stand_ins(entry, summaries)])
     own = [f"{_link(entry, summaries.get(entry.stem))}: {entry.title}" for entry in study.own.values()]
     lines += _list("Experiments of our own", own)
@@ -131,6 +134,21 @@ def _row(entry: Table, summary: Summary | None) -> list[str]:
     shown = [cells["published"], cells["compared"] - cells["beyond"], *counts]
     texts = map(str, shown) if cells["published"] else [NOTHING] * len(shown)
     return [_link(entry, summary), subject, *texts]
+
+
+def _beyond(study: Study, summaries: Mapping[str, Summary]) -> list[str]:
+    """Why numbers are beyond, with how many of them on which page; `python -m studies --counts` has each."""
+    groups = group_by_reason(beyond_cells(study, summaries))
+    if not groups:
+        return []
+    rows = [[reason, str(len(places)), _pages_of(places)] for reason, places in groups.items()]
+    head = ("why a number is beyond", "numbers", "of these")
+    return ["## Beyond two standard errors", "", *markdown_table(head, rows), ""]
+
+
+def _pages_of(places: Sequence[str]) -> str:
+    pages = Counter(place.partition(",")[0] for place in places)
+    return ", ".join(f"{number} in {page}" for page, number in pages.items())
 
 
 def _stand_ins(entry: Table, summaries: Mapping[str, Summary]) -> list[str]:

@@ -71,6 +71,8 @@ def test_entries_of_a_vector_are_cells_of_their_own():
         "agreement": [count],
     }
     assert section_cells(summary, "s")[1] == [["b", "11.0 ± 1.0 / 90.0 ‡", "11.0 / 11.0", "0.0 / -79.0 †"]]
+    other = summary | {"rows": [row | {"stand_in": "Made-up data."}]}
+    assert section_cells(other, "s")[1][0][-1] == "0.0 / -79.0"  # not of the data of the printed number
     assert doubts(summary, "s") == ["second: smudged."]
     assert "counted apart: s: 1 of 1" in agreement_text(summary)
 

@@ -36,6 +36,7 @@ from .mkl import (
     MKLRidge,
     MKLRidgeCV,
     RegularizedMKLClassifier,
+    RegularizedMKLRegressor,
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
@@ -77,7 +78,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("multiclass", "All classes in one machine", MKLClassifier),
-    ("regularized", "Kernel costs chosen by cross-validation", RegularizedMKLClassifier),
+    (
+        "regularized",
+        "Kernel costs chosen by cross-validation",
+        RegularizedMKLClassifier,
+        RegularizedMKLRegressor,
+    ),
     ("posterior", "Labels with doubts", PosteriorSVC),
     ("transductive", "One kernel matrix over labelled and new points", TransductiveMKLClassifier),
     (

@@ -33,7 +33,7 @@ from multikernel.localized import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
 from multikernel.rules import CompositionalKernelClassifier
@@ -65,6 +65,7 @@ ESTIMATORS = [
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
+    RegularizedMKLRegressor([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
     MKLClassifierCV([Linear(), Gaussian()], Cs=[1.0, 10.0], norms=[1.0, 2.0], cv=2),
     MKLClassifierCV(
         [Linear(), Gaussian()], Cs=[1.0, 10.0], halving=False, multiclass="shared", rule="one_se"

@@ -115,6 +115,7 @@ ENTRIES = {
     "ProjectionKernelOneClass": Entry(**PROJECTED),
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
+    "RegularizedMKLRegressor": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
         {"gamma": "mean"},
         place="X",
@@ -128,7 +129,13 @@ ENTRIES = {
 }
 
 # their callbacks see the steps of a search, not those of a fit
-SEARCHES = {"RegularizedMKLClassifier", "MKLClassifierCV", "MKLRegressorCV", "MKLRidgeCV"}
+SEARCHES = {
+    "RegularizedMKLClassifier",
+    "RegularizedMKLRegressor",
+    "MKLClassifierCV",
+    "MKLRegressorCV",
+    "MKLRidgeCV",
+}
 
 
 def public_estimators():

@@ -51,6 +51,7 @@ from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass
 from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
+from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV

@@ -44,7 +44,8 @@ FORMAT_2 = """
     PearsonRule Plain Polynomial PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
     ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
-    RegularizedMKLClassifier ResponseSurface RidgeBall Rows Scale Scaled Scaling Selection Shift Sigmoid
+    RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling
+    Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier
     SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule Tanimoto
     TransductiveMKLClassifier UnitDiagonal UnitLength UnitTrace UnitVariance View ViewMap WeightedDegree

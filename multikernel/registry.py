@@ -40,6 +40,7 @@ from .mkl import (
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
+from .reduction import LFDA
 from .rules import (
     CombinedKernelClassifier,
     CombinedKernelOneClass,
@@ -114,6 +115,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("knn", "Nearest neighbours by a kernel", KernelKNNClassifier),
     ("spectral", "A kernel learned from its spectrum", SpectralKernelClassifier),
     ("conformal", "A kernel rescaled from place to place", ConformalKernel),
+    ("lfda", "Local Fisher discriminant analysis", LFDA),
     ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
     (
         "pca",

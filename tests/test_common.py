@@ -36,6 +36,7 @@ from multikernel.localized import (
 from multikernel.mkl import RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.reduction import LFDA
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -89,6 +90,8 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
+    LFDA(),
+    LFDA(Gaussian(), n_components=2, metric="orthonormalized"),
     NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
     LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),

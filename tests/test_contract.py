@@ -95,6 +95,7 @@ ENTRIES = {
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),
+    "LFDA": Entry(place="view 'linear'"),
     "LocalizedMKLClassifier": Entry(**LOCAL),
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),

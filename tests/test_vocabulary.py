@@ -67,6 +67,7 @@ MEANINGS = {
     "max_steps": "maximum number of points of a search",
     "max_time": "maximum time of a fit in seconds",
     "method": "variant of the problem",
+    "metric": "what the directions of a projection are scaled by",
     "multiclass": "how more than two classes are treated",
     "n_clusters": "number of clusters",
     "n_components": "number of dimensions",
@@ -167,6 +168,7 @@ UNWEIGHTED = {
     "KDDAClassifier": "a ratio of scatters, no loss",
     "KernelDiscriminantClassifier": "a ratio of scatters, no loss",
     "KernelKNNClassifier": "a vote, no loss",
+    "LFDA": "a ratio of scatters, no loss",
     "SpectralKernelClassifier": "a ratio of scatters, no loss",
 }
 # Weights that depend on the sample: those of these classes, and of CombinedKernel* with such a learner.

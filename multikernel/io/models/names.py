@@ -58,6 +58,7 @@ from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
+from ...reduction.lfda import LFDA
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
 from ...rules.dirichlet import DirichletWeights

@@ -1,5 +1,6 @@
 """Local Fisher discriminant analysis, linear or with a kernel: a supervised transformer."""
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..kernels import Linear
 from .solver import (
     SCALINGS,
     Directions,
+    SingularWithinError,
     coordinates_of,
     find_directions,
     pair_weights,
@@ -33,7 +35,7 @@ ABOUT = About(
     use="Classes in several clusters each; a few columns for another model, or for a picture.",
     reference="Sugiyama 2007",
 )
-_KERNEL_REG = 1e-3
+_SINGULAR_REG = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +74,7 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
         orthogonal in the feature space, by the method of Gram and Schmidt.
     reg : float or "auto", default="auto"
         :math:`\varepsilon` is `reg` times the trace of :math:`S_w`. "auto" is 0 with the linear kernel, as
-        printed, and 1e-3 with others, whose :math:`S_w` is singular.
+        printed, and 1e-3 with other kernels, and where :math:`S_w` is singular.
 
     Attributes
     ----------
@@ -94,7 +96,7 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
     -----
     The directions of largest :math:`\mathrm{tr}\,[(T' S_w T)^{-1}\, T' S_b T]`. There may be more of them
     than classes. Features are not scaled, and distances depend on their units: put a ``StandardScaler``
-    before it. With more columns than samples, put a PCA before it, or set a positive `reg`.
+    before it. With more columns than samples, put a PCA before it, or choose `reg`.
 
     Sugiyama adds :math:`\varepsilon I` to :math:`K L_w K`, in the coefficients of the samples; here it is
     added to :math:`S_w` in the feature space (:math:`K L_w K + \varepsilon K`), so that a linear kernel gives
@@ -152,7 +154,6 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
         columns = None if self._precomputed else self._linear_columns(None, len(K))
         self._on_columns = columns is not None
         is_linear = isinstance(self.base_kernel_, Linear)
-        self.reg_ = (0.0 if is_linear else _KERNEL_REG) if self.reg == "auto" else float(self.reg)
         if columns is None:
             G, to_similarities = coordinates_of(K)
             squares = squared_distances(K)
@@ -160,7 +161,7 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
             G, to_similarities = columns, None
             squares = cdist(columns, columns, "sqeuclidean")
         between, within = pair_weights(squares, codes, self.n_neighbors)
-        found = find_directions(G, between, within, self.reg_)
+        found = self._find(G, between, within, is_linear)
         count = self._count(G.shape[1], is_linear)
         self.eigenvalues_ = found.eigenvalues[:count]
         T = scaled(Directions(found.coefficients[:, :count], self.eigenvalues_), self.metric)
@@ -169,6 +170,18 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
         if self._on_columns:
             self._bank = self._bank.restrict(np.array([0]), np.array([0]))  # no row is read any more
         return self
+
+    def _find(self, G: Array, between: Array, within: Array, is_linear: bool) -> Directions:
+        if self.reg != "auto":
+            self.reg_ = float(self.reg)
+        elif is_linear:
+            self.reg_ = 0.0
+            with suppress(SingularWithinError):
+                return find_directions(G, between, within, self.reg_)
+            self.reg_ = _SINGULAR_REG
+        else:
+            self.reg_ = _SINGULAR_REG
+        return find_directions(G, between, within, self.reg_)
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, SCALINGS)

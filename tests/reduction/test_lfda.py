@@ -200,7 +200,10 @@ def test_more_columns_than_samples():
     y = np.arange(20) % 2
     X = rng.normal(size=(20, 60)) + y[:, None]
     with pytest.raises(ValueError, match=r"local scatter inside the classes is singular.*reg=1e-3.*PCA"):
-        LFDA().fit(X, y)
+        LFDA(reg=0.0).fit(X, y)
+    automatic, chosen = LFDA(n_components=2).fit(X, y), LFDA(n_components=2, reg=1e-3).fit(X, y)
+    assert automatic.reg_ == 1e-3
+    np.testing.assert_array_equal(automatic.projection_, chosen.projection_)
     S_b, S_w = scatters(X, y)
     values, V = in_metric(S_b, S_w + 1e-2 * np.trace(S_w) * np.eye(60), "weighted")
     model = LFDA(n_components=2, reg=1e-2).fit(X, y)

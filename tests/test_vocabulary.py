@@ -99,6 +99,7 @@ MEANINGS = {
     "radius": "of a ball of weights",
     "random_state": "seed",
     "refit": "whether a search fits the last model",
+    "relabel": "whether samples are taken for their likeliest class",
     "relative": "whether costs are relative to that of the first kernel",
     "reg": "strength of a regularization that is neither C nor alpha",
     "right": "kernels of the right objects",

@@ -332,7 +332,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             warn_caller(
                 f"the probabilities take {np.count_nonzero(contradicted)} of {contradicted.size} samples for "
                 "another class than their label. Their columns are likely in another order than that of "
-                f"classes_, {self.classes_.tolist()}: reorder them, or pass a DataFrame whose columns are the classes."
+                f"classes_, {self.classes_.tolist()}: reorder them, or pass a DataFrame whose columns are "
+                "the classes."
             )
 
     # ------------------------------------------------------------------ the machine

@@ -419,8 +419,8 @@ def conformal(fig: Figure) -> None:
 
 @ESTIMATORS.shows(
     "lfda",
-    "Iris with setosa and virginica as one class. Fisher's analysis has one direction for two classes (across; "
-    "the other is arbitrary); the local one need not bring setosa and virginica together.",
+    "Iris with setosa and virginica as one class. Fisher's analysis has one direction for two classes "
+    "(across; the other is arbitrary); the local one need not bring the two together.",
 )
 def lfda(fig: Figure) -> None:
     iris = load_iris()

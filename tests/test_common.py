@@ -33,9 +33,10 @@ from multikernel.localized import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.reduction import LFDA
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -65,6 +66,7 @@ ESTIMATORS = [
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
+    RegularizedMKLRegressor([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
     MKLClassifierCV([Linear(), Gaussian()], Cs=[1.0, 10.0], norms=[1.0, 2.0], cv=2),
     MKLClassifierCV(
         [Linear(), Gaussian()], Cs=[1.0, 10.0], halving=False, multiclass="shared", rule="one_se"
@@ -88,6 +90,8 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
+    LFDA(),
+    LFDA(Gaussian(), n_components=2, metric="orthonormalized"),
     NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
     LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),

@@ -95,6 +95,7 @@ ENTRIES = {
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),
+    "LFDA": Entry(place="view 'linear'"),
     "LocalizedMKLClassifier": Entry(**LOCAL),
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),
@@ -115,6 +116,7 @@ ENTRIES = {
     "ProjectionKernelOneClass": Entry(**PROJECTED),
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
+    "RegularizedMKLRegressor": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
         {"gamma": "mean"},
         place="X",
@@ -128,7 +130,13 @@ ENTRIES = {
 }
 
 # their callbacks see the steps of a search, not those of a fit
-SEARCHES = {"RegularizedMKLClassifier", "MKLClassifierCV", "MKLRegressorCV", "MKLRidgeCV"}
+SEARCHES = {
+    "RegularizedMKLClassifier",
+    "RegularizedMKLRegressor",
+    "MKLClassifierCV",
+    "MKLRegressorCV",
+    "MKLRidgeCV",
+}
 
 
 def public_estimators():

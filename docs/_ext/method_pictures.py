@@ -10,7 +10,7 @@ from drawing import COLOURS, Gallery, bare, grid_of, points, regions, shares_tab
 from learner_pictures import LEARNERS
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
 import multikernel as mk
@@ -25,6 +25,7 @@ from multikernel.localized import ProjectionKernelClassifier
 from multikernel.mkl import RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.reduction import LFDA
 from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -414,6 +415,20 @@ def conformal(fig: Figure) -> None:
     fig.colorbar(ax.pcolormesh(across, up, factor, cmap="Greys", rasterized=True), ax=ax, label="q(x)")
     points(ax, X, y)
     bare(ax, f"separability {model.history_[0]['objective']:.2f} to {model.objective_:.2f}")
+
+
+@ESTIMATORS.shows(
+    "lfda",
+    "Iris with setosa and virginica as one class. Fisher's analysis has one direction for two classes "
+    "(across; the other is arbitrary); the local one need not bring the two together.",
+)
+def lfda(fig: Figure) -> None:
+    iris = load_iris()
+    X, merged = scale(iris.data), np.where(iris.target == 1, "versicolor", "the others")
+    for ax, k in zip(fig.subplots(1, 2), (None, 7), strict=True):
+        model = LFDA(n_components=2, n_neighbors=k, metric="plain").fit(X, merged)
+        points(ax, model.transform(X), merged)
+        bare(ax, "Fisher" if k is None else f"local, {k} neighbors")
 
 
 # --- no targets, and any rule ------------------------------------------------------------------------------

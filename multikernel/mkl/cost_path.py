@@ -29,7 +29,7 @@ from ..core.fitted import active_kernels, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
 from .low_rank import settle_route
-from .regularized.classifier import RegularizedMKLClassifier
+from .regularized.base import Regularized
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -218,7 +218,7 @@ def _find_machine(estimator: Any) -> tuple[BaseMKL, str]:
         machine, prefix = _find_machine(estimator.estimator)
         _check_search(estimator, f"{prefix}costs")
         return machine, f"estimator__{prefix}"
-    if isinstance(estimator, RegularizedMKLClassifier):
+    if isinstance(estimator, Regularized):
         raise TypeError(
             f"{type(estimator).__name__} has no costs to set: it chooses them for the score alone. Use "
             "MKLClassifier."

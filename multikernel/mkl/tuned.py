@@ -20,7 +20,7 @@ from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
 from ..core.about import About
 from ..core.callbacks import callback_of
-from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems
+from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems, votes_by
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.folds import Split, check_one_score, check_takes_weights
 from ..core.inputs import check_norm, check_sample_weights, require_two_classes, weigh_samples
@@ -369,7 +369,7 @@ class MKLClassifierCV(MachineClassifier, Tuned):
         Whether the last model is fitted; without it there are no predictions.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     costs : array (n_kernels,) or dict by view name, optional
-    multiclass : {"ovr", "ovo", "shared", "joint"}, default="ovr"
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}, default="ovr"
     class_weight : dict or "balanced", optional
         As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
     probability : bool, default=True
@@ -520,7 +520,7 @@ class MKLClassifierCV(MachineClassifier, Tuned):
 
     def _finish(self, machine: Any, data: Data) -> None:
         problems = binary_problems(data.targets, machine.classes_, self.multiclass)
-        machine._votes = self.multiclass == "ovo"
+        machine._votes = votes_by(self.multiclass)
         machine._store(machine._solve_all(data.Ks, problems, data.samples.weights), data.samples)
         machine._calibration = None
 

@@ -51,12 +51,14 @@ from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass
 from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
+from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
+from ...reduction.lfda import LFDA
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
 from ...rules.dirichlet import DirichletWeights

@@ -5,13 +5,18 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import RegressorMixin
 
-from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.decisions import (
+    MachineClassifier,
+    MachineNovelty,
+    binary_problems,
+    calibrate,
+    decide,
+    votes,
+)
 from ..core.inputs import (
     check_finite_price,
     check_nu,
@@ -21,17 +26,8 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.optim.loop import carried
-from ..core.svm.losses import Hinge
-from .base import (
-    MACHINE_TOL,
-    BaseLocalized,
-    Gated,
-    class_machines,
-    generator,
-    one_class_machine,
-    regression_machine,
-)
+from ..core.svm.losses import EpsilonInsensitive, Hinge
+from .base import MACHINE_TOL, BaseLocalized, Fit, class_machines, one_class_machine
 from .solver.machines import BinaryMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
@@ -197,7 +193,9 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     shared_gate: bool = False
     n_init: int = 1
     solver: str = "gradient"
-    gating_reg: float = 0.0
+    gating_reg: Any = "auto"
+    costs: Any = None
+    cost_reg: float = 0.1
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
@@ -231,13 +229,15 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        groups = self._groups(codes[samples.rows], C * samples.weights)
-        sources = generator(self).spawn(len(groups))
-        jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-        with one_thread():  # around all: gates that set and restore it each would mix it up
-            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
-            gates = parallel(delayed(carried(self._learn_group))(*job) for job in jobs)
-        self._store(gates, samples)
+        codes, bounds = codes[samples.rows], C * samples.weights
+        fit = Fit(
+            groups=lambda rows: self._groups(codes[rows], bounds[rows]),
+            bounds=samples.weights,
+            loss=lambda scores, rows: (self._codes_of(scores) != codes[rows]).astype(float),
+            targets=codes,
+            unit=C,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
@@ -252,11 +252,12 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
             for p in binary_problems(codes, self.classes_, self.multiclass)
         ]
 
-    def _learn_group(
-        self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator
-    ) -> Gated:
-        label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
-        return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
+    def _codes_of(self, scores: Array) -> Array:
+        """The classes that scores (n, n_machines) decide for, by their numbers."""
+        numbers = np.arange(self.classes_.size)
+        if numbers.size == 2:
+            return decide(scores[:, 0], numbers)
+        return decide(votes(scores, numbers.size) if self._votes else scores, numbers)
 
 
 @dataclass(eq=False, repr=False)
@@ -314,7 +315,9 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     gating_features: Any = None
     n_init: int = 1
     solver: str = "gradient"
-    gating_reg: float = 0.0
+    gating_reg: Any = "auto"
+    costs: Any = None
+    cost_reg: float = 0.1
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
@@ -343,10 +346,25 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
-        machine, middle = regression_machine(self, targets[samples.rows], samples.weights)
-        self._learn_and_store(Ks, machine, "y", samples)
+        middle = float(np.median(targets[samples.rows]))
+        centred, bounds = targets[samples.rows] - middle, float(self.C) * samples.weights
+        size = float(np.average(np.abs(centred), weights=samples.weights))
+        fit = Fit(
+            groups=lambda rows: self._groups(centred[rows], bounds[rows]),
+            bounds=samples.weights,
+            loss=lambda scores, rows: ((scores[:, 0] - centred[rows]) / size) ** 2,
+            targets=centred,
+            unit=float(self.C) * size,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self.intercept_ = self.intercept_ + middle
         return self
+
+    def _groups(self, targets: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
+        """The one machine, of targets that are centred."""
+        loss = EpsilonInsensitive(targets, bounds, float(self.epsilon))
+        machine = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
+        return [(machine, np.arange(targets.size), ["y"])]
 
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
@@ -436,10 +454,20 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
         weights = check_sample_weights(sample_weight, n_samples)
         samples = self._distinct(X, np.zeros(n_samples), weights)
         Ks = self._fit_kernels(X, samples)
-        self._learn_and_store(Ks, one_class_machine(self, samples.weights), "inside", samples)
+        everything = (one_class_machine(self, samples.weights), np.arange(samples.rows.size), ["inside"])
+        fit = Fit(
+            groups=lambda rows: [everything],
+            bounds=samples.weights,
+            loss=lambda scores, rows: np.zeros(rows.size),  # nothing is chosen
+            targets=np.zeros(samples.rows.size),
+            unit=1.0,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self.offset_ = -float(self.intercept_[0])
         self._warn_if_collapsed()
         return self
+
+    _chooses_ridge = False
 
     def _warn_if_collapsed(self) -> None:
         """Nothing in J rewards a fit: say so when the gate shows it."""

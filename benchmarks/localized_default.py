@@ -152,8 +152,8 @@ def page(found: Sequence[dict[str, Any]]) -> str:
         "",
         "`LocalizedMKLClassifier()` chooses the ridge of its gate by five folds, and takes a gate that does "
         "not depend on the sample, which is multiple kernel learning, unless the folds speak for another. "
-        "Accuracy in percent, mean ± standard deviation over ten splits of 2:1; the difference ± its standard "
-        "error. By `python -m benchmarks.localized_default`.",
+        "Accuracy in percent, mean ± standard deviation over ten splits of 2:1; the difference ± its "
+        "standard error. By `python -m benchmarks.localized_default`.",
         "",
         "## Tables on which the ridges and the rule were decided",
         "",
@@ -163,9 +163,9 @@ def page(found: Sequence[dict[str, Any]]) -> str:
         *table(CONFIRMED_ON, found),
         "## Where location matters",
         "",
-        f"Four Gaussians side by side, {TRAIN} training and {TEST} test points drawn anew for each split; the "
-        f"best possible rule has {np.mean(bayes):.1f} % on these test points. With the default kernels nothing is "
-        "left for a gate to win: a Gaussian kernel follows the boundary by itself.",
+        f"Four Gaussians side by side, {TRAIN} training and {TEST} test points drawn anew for each split; "
+        f"the best possible rule has {np.mean(bayes):.1f} % on these test points. With the default kernels "
+        "nothing is left for a gate to win: a Gaussian kernel follows the boundary by itself.",
         "",
         *table(PLANE, found),
         "- **gate depends on the sample**: splits in which the default took a finite ridge.",

@@ -10,7 +10,7 @@ one array of products η_m(x_i) B_ik over the support samples, (n_machines, n_ke
 gates' parameters.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing
 
 from .._threads import one_thread
 from .._typing import Array
@@ -40,6 +39,7 @@ from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import ENDED_EARLY, Status, carried, limited, time_left
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from .gated import GatedKernels
 from .ridge import AUTO, RIDGES, Search, choose_ridge, gating_folds
 from .solver.constant import learn_constant
 from .solver.gates import ALL_GATES, CONSTANT, GATES, OPEN, saturated_gates
@@ -67,6 +67,11 @@ def check_descent(model: Any, chooses_ridge: bool = False) -> None:
     elif not (chooses_ridge and isinstance(ridge, float | np.floating) and ridge == np.inf):
         check_number("gating_reg", ridge, at_least=0.0)
     model._check_numerics()
+
+
+def check_prune(prune: Any) -> bool | float:
+    """Whether to prune, or the threshold at which."""
+    return prune if isinstance(prune, bool) else check_number("prune", prune, at_least=0.0, below=1.0)
 
 
 def descent_options(model: Any, label: str = "", blocks: Sequence[Array] | None = None) -> DescentOptions:
@@ -244,54 +249,6 @@ class Fit:
     unit: float
 
 
-@dataclass(frozen=True)
-class GatedKernels:
-    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik."""
-
-    bank: Any  # fitted bank of the support samples and the stored kernels
-    coefficients: Array  # (n_machines, n_kernels, n_support)
-    gating: str  # the gating model
-    parameters: list[Array]  # one of each gate
-    features: Any  # what the gates look at, fitted
-    gate_of: Array  # (n_machines,), the gate of each machine
-    sources: Array  # (n_kernels,), the stored kernel that each kernel is
-    prune: bool = False  # whether kernels are computed only where one of their gates is open
-
-    def gates(self, X: Any) -> Array:
-        """η of every gate, (n_gates, n_samples, n_kernels)."""
-        features = self.features.of(X)
-        return np.stack([ALL_GATES[self.gating].values(V, features) for V in self.parameters])
-
-    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score of each kernel."""
-        eta = self.gates(X)
-        if self.prune:
-            eta[eta <= OPEN] = 0.0
-        each = eta[self.gate_of]
-        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
-            for m in np.flatnonzero(self.sources == source):
-                scores = np.zeros((eta.shape[1], len(self.gate_of)))
-                scores[rows] = (K @ self.coefficients[:, m].T) * each[:, rows, m].T
-                yield int(m), scores
-
-    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at all the rows."""
-        for source, K in self.bank.iter_kernels(X):
-            yield source, slice(None), K
-
-    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
-        for source in np.unique(self.sources):
-            rows = np.flatnonzero((eta[:, :, self.sources == source] > 0.0).any(axis=(0, 2)))
-            if rows.size:
-                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
-                try:
-                    [(_, K)] = self.bank.only([int(source)]).iter_kernels(part)
-                except NotFiniteError as error:
-                    raise error.in_row(int(rows[error.row])) from None
-                yield int(source), rows, K
-
-
 class BaseLocalized(KernelEstimator):
     """Parameters and methods common to all estimators with a gate over their kernels."""
 
@@ -322,13 +279,14 @@ class BaseLocalized(KernelEstimator):
     costs: Any = None
     cost_reg: float = 0.0
     init_scale: float
-    prune: bool
+    prune: bool | float
 
     # ------------------------------------------------------------------ kernels
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         check_descent(self, self._chooses_ridge)
         check_number("init_scale", self.init_scale, above=0.0)
+        check_prune(self.prune)
         given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
@@ -348,6 +306,7 @@ class BaseLocalized(KernelEstimator):
         except NotFiniteError as error:
             raise error.in_row(int(samples.rows[error.row])) from None
         self._features, self._train_features = fitted
+        self._support_norms = np.sqrt(np.maximum(np.einsum("kii->ki", Ks), 0.0))
         self._costs = self._relative_costs()
         return Ks
 
@@ -362,7 +321,7 @@ class BaseLocalized(KernelEstimator):
                 "costs need a gate that depends on the sample; got gating_reg=inf. Use a finite ridge, or "
                 "MKLClassifier(costs=...)."
             )
-        return share * costs / costs.max()
+        return np.asarray(share * (costs / costs.max()))
 
     def _distinct_name(self, wanted: Any) -> Any:
         """The name of a copy stands for the kernel that is stored."""
@@ -478,8 +437,10 @@ class BaseLocalized(KernelEstimator):
             self._features,
             gate_of,
             sources,
+            support_gates=np.stack([values[kept].T for values in eta]),
+            support_norms=self._support_norms[:, kept],
         )
-        del self._train_features, self._features, self._sources, self._bank
+        del self._train_features, self._features, self._sources, self._bank, self._support_norms
         warn_of_machines(self, results)
         warn_of_descent(self, results, "", "Lower init_scale, or use fewer gating features.")
         if gates[0].kind != CONSTANT:
@@ -489,8 +450,12 @@ class BaseLocalized(KernelEstimator):
     @property
     def _fitted(self) -> FittedKernels:  # type: ignore[override]
         """The kernels behind the gates; ``prune`` may be set after the fit, and does not change the model."""
-        part = replace(self._gated, prune=bool(self.prune))
-        return FittedKernels([part], self.machine_weights_.shape)
+        return FittedKernels([self._pruned], self.machine_weights_.shape)
+
+    @property
+    def _pruned(self) -> GatedKernels:
+        """The kernels, to be pruned as the parameter says."""
+        return replace(self._gated, prune=check_prune(self.prune))
 
     gate = OldName("sample_kernel_weights")
     sample_weights_name: ClassVar[str] = "value of the gate of each view at the sample"
@@ -538,6 +503,61 @@ class BaseLocalized(KernelEstimator):
             The sum of a row is the number of kernels that a prediction needs.
         """
         return np.asarray((self.sample_machine_weights(X) > OPEN).any(axis=1))
+
+    # ------------------------------------------------------------------ cost of a prediction
+    def kernel_evaluations(self, X: Any) -> Array:
+        """How many values of each kernel the prediction of each sample needs.
+
+        A value k(x, x_i) is needed where the gates of its kernel are open at the sample and at the support
+        sample: above the threshold of `prune`, or above 0.001 where that is False.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        counts : array of int of shape (n_samples, n_kernels)
+            Values that machines or copies of a kernel share are counted once, with the first copy.
+        """
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._pruned.evaluations(rows))))
+
+    def sample_costs(self, X: Any) -> Array:
+        """What the prediction of each sample costs, where closed gates save kernel values.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        costs : array of shape (n_samples,)
+            The values of the kernels that it needs, times the `costs` of the kernels divided by their sum:
+            one unit is all the kernels between the sample and one support sample.
+        """
+        costs = check_costs(self.costs, self.view_names_)
+        return np.asarray(self.kernel_evaluations(X) @ (costs / costs.sum()))
+
+    def pruning_bound(self, X: Any) -> Array:
+        """How far at most pruning moves the scores of each sample, at the threshold of `prune` or 0.001.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        bound : array of shape (n_samples, n_machines)
+            The sum over the terms that are left out of |η_m(x) η_m(x_i) β_i| √(k_m(x, x) k_m(x_i, x_i)). It
+            holds for positive semidefinite kernels: where it is below the size of the score of two classes,
+            pruning does not change the prediction.
+        """
+        if self._precomputed:
+            raise ValueError(
+                "pruning_bound needs k(x, x) of new samples, which kernels='precomputed' does not have. "
+                "Compare the scores at prune=False and prune=True."
+            )
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._pruned.pruning_bound(rows))))
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}

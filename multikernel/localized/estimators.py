@@ -77,8 +77,20 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     solver : {"gradient", "lbfgs"}
         Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
         ends at a lower :math:`J`, and at equal or lower accuracy.
-    gating_reg : float
+    gating_reg : float or "auto"
         Adds ``gating_reg / 2`` times the squares of the gate's parameters, without its biases or widths.
+        Infinite: a gate that does not depend on the sample, :math:`\eta_m = \sqrt{\mu_m}` with the kernel
+        weights of :class:`MKLClassifier`. ``"auto"`` takes the largest of ∞, 10, 1, 0.1 and 0 times C whose
+        error on five folds of the Gram stack is within one standard error of the least: a gate that depends
+        on the sample has to earn its place. Where a class has one sample only, it is infinite. The thesis
+        has 0.
+    costs : array (n_kernels,) or dict by view name, optional
+        What a value of each kernel costs; 1 where a dict does not name it. Only the proportions matter.
+    cost_reg : float
+        With `costs`, adds C times `cost_reg` times :math:`\sum_i \sum_m d_m \eta_m(x_i)`, where the largest
+        cost :math:`d_m` is 1: a fully open gate of the dearest kernel counts as this share of a margin
+        violation of 1. Errors on the folds of ``gating_reg="auto"`` count the costs too, and no gate is
+        constant.
     patience : int
         So many steps running have to fall below `tol`.
     init_scale : float
@@ -90,9 +102,10 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         Maximum number of steps from each start.
     max_time : float, optional
         Maximum time of the fit in seconds; None for no limit.
-    prune : bool
-        Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
-        compute them. The default is exact.
+    prune : bool or float
+        Whether prediction leaves out the kernel values between a sample and a support sample where the gate
+        of the kernel is closed at either of them, and does not compute them: at most 0.001, or the number
+        given. The default is exact; :meth:`pruning_bound` says how far scores can move.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -132,6 +145,10 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`, or a machine at the
         learned kernel did not reach `tol`; "max_iter"; "interrupted".
+    gating_reg_ : float, the ridge in use
+    gating_scores_ : DataFrame or None
+        For each ridge that was compared, its ``loss`` on the folds, and ``se``, the standard error of its
+        difference from the least. None where nothing was chosen.
     saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 
@@ -146,9 +163,12 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     ``contributions(X) / gate(X)`` is the function that each kernel has by itself, without the gate at x. A
     gate may look at columns that no kernel reads: append them to X and name them in `gating_features`.
 
-    Where nothing in the data is piecewise, a gate is a way to overfit: with many columns and the automatic
-    kernels it can be points worse than :class:`MKLClassifier`. Fewer gating features, or a `ridge` of some
-    tens times C, bring it back.
+    Where nothing in the data is piecewise, a gate is a way to overfit: with many columns, the automatic
+    kernels and no ridge it can be points worse than :class:`MKLClassifier`. Folds find that out, at the cost
+    of some twenty fits; `callback` and `verbose` show the last fit alone.
+
+    Costs make gates small before they close them, since a kernel counts with the squares of its gate: a
+    `prune` of some hundredths turns small values into kernel values that are not computed.
 
     Whether a gate helps depends on scaling too: where the kernels are normalised to unit diagonal and the
     columns standardised, a linear and a quadratic kernel with a gate beat their global combination by points
@@ -201,7 +221,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
     class_weight: Any = None
     probability: bool = False
     n_jobs: int | None = None
@@ -275,9 +295,12 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, callback, on_interrupt, verbose, random_state
+    kernels, gating, gating_features, n_init, solver, costs, patience, init_scale, tol, max_iter, max_time,
+    prune, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
+    gating_reg, cost_reg : float or "auto", float
+        As for :class:`LocalizedMKLClassifier`, with squared errors on the folds. The ridges to choose from,
+        and `cost_reg`, are in units of C times the mean distance of the targets from their median.
     C : float
         Penalty on errors beyond epsilon.
     epsilon : float >= 0
@@ -286,7 +309,8 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     Attributes
     ----------
     kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
+    history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
 
     Notes
@@ -323,7 +347,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
     callback: Callable[[dict[str, float]], bool | None] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0
@@ -396,7 +420,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
+    history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
 
     Notes
@@ -432,7 +457,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
     callback: Callable[[dict[str, float]], bool | None] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0

@@ -38,7 +38,9 @@ from ..core.inputs import Samples, check_costs
 from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import ENDED_EARLY, Status, carried, limited, time_left
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from ..kernels import Kernel, Linear
+from ..views import MultiTable, View, as_views, distinct_views, fit_gating_features, make_bank, own_view
+from ..views.layout import layout_of
 from .gated import GatedKernels
 from .ridge import AUTO, RIDGES, Search, choose_ridge, gating_folds
 from .solver.constant import learn_constant
@@ -273,6 +275,7 @@ class BaseLocalized(KernelEstimator):
     intercept_: Array
     gating: str
     gating_features: Any
+    gate_only: bool = False
     n_init: int
     n_jobs: int | None = None
     gating_reg: Any
@@ -301,6 +304,7 @@ class BaseLocalized(KernelEstimator):
         rows = samples.rows if self._precomputed else np.arange(samples.rows.size)
         wanted = self._distinct_name(self.gating_features)
         names = list(self._bank.view_names_)
+        self._leave_to_gate()
         try:
             fitted = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
         except NotFiniteError as error:
@@ -309,6 +313,30 @@ class BaseLocalized(KernelEstimator):
         self._support_norms = np.sqrt(np.maximum(np.einsum("kii->ki", Ks), 0.0))
         self._costs = self._relative_costs()
         return Ks
+
+    def _leave_to_gate(self) -> None:
+        """Take the kernel that only the gate reads out of those of the machines."""
+        if not self.gate_only:
+            return
+        wanted, names = self.gating_features, self.view_names_
+        if not (isinstance(wanted, str) and wanted in names) or len(names) == 1:
+            raise ValueError(
+                "gate_only=True needs gating_features to be the name of one of several kernels; got "
+                f"{wanted!r}, and the kernels are {names}."
+            )
+        place = names.index(wanted)
+        self._sources = np.delete(self._sources, place)
+        self.view_names_ = [name for name in names if name != wanted]
+
+    def _layout_of(self, X: Any) -> Any:
+        """What the gate reads by itself is kept too."""
+        wanted = self.gating_features
+        own: list[View] = []
+        if isinstance(wanted, View | Kernel):
+            own = [own_view(wanted)]
+        elif isinstance(wanted, str) and isinstance(X, MultiTable) and wanted in X.names:
+            own = [View("gating_features", Linear(), table=wanted)]
+        return layout_of(X, [*self._listed_views(), *own]) if own else super()._layout_of(X)
 
     def _relative_costs(self) -> Array | None:
         """What a fully open gate of each kernel costs, in units of one error; None if nothing does."""

@@ -62,12 +62,16 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     C : float
         Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
-    gating_features : None, columns, name of a view, or "kernel"
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel
         What the gate looks at, standardised with the numbers of the training samples. None: the columns that
         the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
-        a view stands for its columns. ``"kernel"``: the similarities to all training samples (empirical
-        kernel map), by the mean of the kernels; also the default, and the meaning of a kernel's name, where
-        kernels are precomputed.
+        a view, or of one of several tables, stands for its columns. ``"kernel"``: the similarities to all
+        training samples (empirical kernel map), by the mean of the kernels; also the default, and the
+        meaning of a kernel's name, where kernels are precomputed. A :class:`View` or a kernel: the
+        similarities by a kernel that only the gate reads.
+    gate_only : bool
+        Whether the view that `gating_features` names is for the gate alone, and no kernel of the machine:
+        a cheap view decides which of the dear ones are needed.
     multiclass : {"ovr", "ovo", "joint"}
         One machine for each class, or pair of classes; or all classes in a single machine (one gate).
     shared_gate : bool
@@ -209,6 +213,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     C: float = 1.0
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     multiclass: str = "ovr"
     shared_gate: bool = False
     n_init: int = 1
@@ -295,8 +300,8 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, costs, patience, init_scale, tol, max_iter, max_time,
-    prune, callback, on_interrupt, verbose, random_state
+    kernels, gating, gating_features, gate_only, n_init, solver, costs, patience, init_scale, tol, max_iter,
+    max_time, prune, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     gating_reg, cost_reg : float or "auto", float
         As for :class:`LocalizedMKLClassifier`, with squared errors on the folds. The ridges to choose from,
@@ -337,6 +342,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     epsilon: float = 0.1
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     n_init: int = 1
     solver: str = "gradient"
     gating_reg: Any = "auto"
@@ -410,8 +416,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, callback, on_interrupt, verbose, random_state
+    kernels, gating, gating_features, gate_only, n_init, solver, gating_reg, patience, init_scale, tol,
+    max_iter, max_time, prune, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -449,6 +455,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     nu: float = 0.5
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     n_init: int = 1
     solver: str = "gradient"
     gating_reg: float = 0.0

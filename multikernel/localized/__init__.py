@@ -8,8 +8,9 @@ from several starts, the lowest objective is kept.
 ``ridge``: the ridge on the gate, chosen by folds; ``gated``: what a fitted gate predicts with, and what that
 costs; ``cost_path``: accuracy against the cost of each sample; ``projection_base`` and ``projection``:
 `ProjectionKernel*`; ``solver/``: ``gates``, ``machines`` that are solved again and again while their kernel
-moves, ``learn`` (the objective of a gate, and descents from several starts), ``constant`` (a gate that does
-not depend on the sample), ``projections`` (kernels of projected samples, and their objective).
+moves, ``learn`` (the objective of a gate, and descents from several starts), ``copies`` (where gates of
+copies set out), ``constant`` (a gate that does not depend on the sample), ``projections`` (kernels of
+projected samples, and their objective).
 """
 
 from .cost_path import GateCostPath, gate_cost_path

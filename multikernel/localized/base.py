@@ -213,7 +213,7 @@ def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> No
             warn_caller(
                 f"the gates of the copies {names} are nearly alike at every sample: the descent of "
                 f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
-                "Raise init_scale (to 0.1) or patience (to 3), or take gating='softmax'."
+                "Raise init_scale (to 0.1) or patience (to 3), or give fewer copies."
             )
 
 
@@ -340,9 +340,9 @@ class BaseLocalized(KernelEstimator):
 
     def _relative_costs(self) -> Array | None:
         """What a fully open gate of each kernel costs, in units of one error; None if nothing does."""
+        share = check_number("cost_reg", self.cost_reg, at_least=0.0)
         if self.costs is None:
             return None
-        share = check_number("cost_reg", self.cost_reg, at_least=0.0)
         costs = check_costs(self.costs, self.view_names_)
         if isinstance(self.gating_reg, float) and np.isinf(self.gating_reg):
             raise ValueError(

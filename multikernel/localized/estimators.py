@@ -77,7 +77,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     shared_gate : bool
         Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
     n_init : int
-        Random starts, of which that with the lowest :math:`J` is kept.
+        Random starts, of which that with the lowest :math:`J` is kept. The first start of sigmoid gates tells
+        copies of a kernel apart, along the directions in which the curvature of :math:`J` is most negative.
     solver : {"gradient", "lbfgs"}
         Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
         ends at a lower :math:`J`, and at equal or lower accuracy.
@@ -159,8 +160,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     Notes
     -----
     The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
-    now and then. Sigmoid gates over copies often stay alike (the fit warns): a larger `init_scale` or
-    `patience` helps. Beyond that a lower objective is not a better predictor: stopping early (`tol`)
+    now and then. Where copies stay alike the fit warns: a larger `init_scale` or `patience` helps. Beyond
+    that a lower objective is not a better predictor: stopping early (`tol`)
     regularises, and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On
     separable data :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
 

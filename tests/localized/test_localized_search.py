@@ -12,7 +12,7 @@ from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_gauss
 from multikernel.kernels import Linear, Polynomial
 from multikernel.localized.solver import machines
-from tests.localized.localized_reference import classifier_values, gated
+from tests.localized.localized_reference import classifier_values, gated, gated_regressor
 from tests.localized.solver.gated_problems import largest_gap
 from tests.localized.test_localized import localized
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
@@ -158,15 +158,25 @@ class TestPruning:
 
 
 def test_copies_whose_gates_stay_alike_are_told():
-    """A descent that stops near its symmetric start has one kernel, however many copies were given."""
+    """Where there is nothing to learn a gate has one kernel, however many copies were given."""
     X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
     copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
-    hasty = gated(copies, C=10.0, gating="sigmoid", tol=0.99)
+    idle = gated_regressor(copies, C=10.0)
     with pytest.warns(UserWarning, match="gates of the copies 'line 0', 'line 1', 'line 2' are nearly alike"):
-        hasty.fit(X, y)
-    assert np.ptp(hasty.sample_kernel_weights(X), axis=1).max() < 0.2
+        idle.fit(X, np.ones(300))
+    assert np.ptp(idle.sample_kernel_weights(X), axis=1).max() < 0.2
     patient = gated(copies, C=10.0).fit(X, y)  # and no warning
     assert np.ptp(patient.sample_kernel_weights(X), axis=1).max() > 0.5
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_sigmoid_gates_of_copies_part_from_the_first_start(C):
+    X, y = make_gauss("GAUSS4", n_samples=400, random_state=0)
+    new, truth = make_gauss("GAUSS4", n_samples=4000, random_state=1)
+    copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
+    model = gated(copies, C=C, gating="sigmoid").fit(X, y)  # and no warning
+    assert np.ptp(model.sample_kernel_weights(X), axis=1).max() > 0.9
+    assert model.score(new, truth) > 0.88
 
 
 @pytest.mark.parametrize("kernels", ["3 lines", "20 lines", "line and parabola"])

@@ -29,13 +29,12 @@ def learn_constant(
     machines.reset()
     fixed = GatedObjective(objective.Ks, sources, objective.X, ALL_GATES[CONSTANT], machines)
     value = fixed.value(V.ravel())
-    last = {"objective": value, "step": 0.0, "gradient_norm": 0.0, **fixed.describe()}
     return LocalizedResult(
         objective=value,
         gap=fixed.solved.gap,
         n_iter=found.n_iter,
         status=found.status,
-        history=[{"start": 0, "iteration": found.n_iter, **last}],
+        history=[{"start": 0, **entry} for entry in found.history],
         theta=V.ravel(),
         gradient_norm=0.0,
         point=fixed.snapshot(),

@@ -34,7 +34,8 @@ from ...core.optim.loop import (
     reason_to_stop,
 )
 from ...core.stack.sums import GatedStack, gated_contributions
-from .gates import OPEN, START_SCALE, Gate, is_saturated
+from .copies import part_copies
+from .gates import OPEN, START_SCALE, Gate, SigmoidGate, is_saturated
 from .machines import Machines, Solved
 
 OPTIMIZERS = ("gradient", "lbfgs")
@@ -203,13 +204,19 @@ def learn_gates(
     """Learn the gate from ``n_init`` random starts; ties keep the first.
 
     Every start has a child of ``rng``, so that more starts do not change the first ones; ``scale`` is half
-    the width of the interval from which linear gates are drawn.
+    the width of the interval from which linear gates are drawn. The first start of sigmoid gates tells copies
+    of a kernel apart.
     """
     starts = [
         objective.gate.draw(objective.sources.size, objective.X, child, scale) for child in rng.spawn(n_init)
     ]
+    parts = isinstance(objective.gate, SigmoidGate) and np.unique(objective.sources).size < starts[0].shape[0]
+    if parts:
+        starts[0] = part_copies(objective, starts[0])
     saturated = [is_saturated(objective.gate.values(start, objective.X)) for start in starts]
-    return keep_best(objective, [start.ravel() for start in starts], saturated, options or DescentOptions())
+    options = options or DescentOptions()
+    found = keep_best(objective, [start.ravel() for start in starts], saturated, options)
+    return replace(found, n_solves=found.n_solves + parts * objective.machines.n_machines)
 
 
 def keep_best(

@@ -75,6 +75,14 @@ class GateCostPath:
 
         return cost(self, ax=ax)
 
+    def __post_init__(self) -> None:
+        for name in ("table", "scores"):
+            given = getattr(self, name)
+            if not isinstance(given, pd.DataFrame):
+                raise TypeError(
+                    f"{name} must be a DataFrame, as gate_cost_path makes it; got {type(given).__name__}."
+                )
+
     def __repr__(self) -> str:
         return f"GateCostPath of {len(self.table)} values of cost_reg:\n{self.table.round(4).to_string()}"
 

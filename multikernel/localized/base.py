@@ -262,7 +262,8 @@ class BaseLocalized(KernelEstimator):
         ),
         solver="steps against the gradient over warm-started machines; the machine has a duality gap, the "
         "gate none",
-        cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
+        cost="some tens of machines, each with P n², some twenty times that to choose the ridge; memory of "
+        "the distinct kernels, the same again for the folds, and two n²",
         use="Kernels that are right in one part of the space and wrong in another; to see which counts "
         "where.",
         reference="Gönen & Alpaydın 2008, 2013",

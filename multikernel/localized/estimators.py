@@ -187,7 +187,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     the same one it gives the same, on any number of threads.
 
     Each value takes n_kernels · n² operations to combine the kernels and a warm-started machine; memory is
-    the stack of distinct kernels and two more matrices of its size n × n.
+    the stack of distinct kernels and two more matrices of its size n × n. The folds of ``gating_reg="auto"``
+    take part of the stack once more each.
 
     References
     ----------

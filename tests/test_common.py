@@ -94,8 +94,10 @@ ESTIMATORS = [
     LFDA(Gaussian(), n_components=2, metric="orthonormalized"),
     NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
-    LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),
-    LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
+    LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian", gating_reg=0.0),
+    LocalizedMKLClassifier(
+        gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel", gating_reg=0.0
+    ),
     LocalizedMKLRegressor(),
     LocalizedMKLOneClass(),
     ProjectionKernelClassifier(n_screen=3, max_iter=8),

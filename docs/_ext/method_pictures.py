@@ -247,7 +247,7 @@ def transductive(fig: Figure) -> None:
 def localized(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
     lines = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in (1, 2, 3)]
-    model = mk.LocalizedMKLClassifier(lines, C=10).fit(X, y)
+    model = mk.LocalizedMKLClassifier(lines, C=10, gating_reg=0.0).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
     across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)

@@ -124,7 +124,7 @@ def local_method(
 
     def build(sample: Sample, C: float) -> Any:
         features = None if gate_on is None else sample.columns[gate_on]
-        options: dict[str, Any] = dict(C=C, gating=gating, gating_features=features)
+        options: dict[str, Any] = dict(C=C, gating=gating, gating_features=features, gating_reg=0.0)
         if epsilon is None:
             return LocalizedMKLClassifier(views(sample), **options)
         return LocalizedMKLRegressor(views(sample), epsilon=epsilon, **options)

@@ -63,7 +63,7 @@ def fit_curve(method: str, X: Array, y: Array) -> Any:
     _, kernel = METHODS[method]
     view = View("kernel", kernel, None, standardize=True, normalize=None)
     if method in _LOCAL:
-        machine: Any = LocalizedMKLRegressor(copies(view, 3), C=C, epsilon=EPSILON)
+        machine: Any = LocalizedMKLRegressor(copies(view, 3), C=C, epsilon=EPSILON, gating_reg=0.0)
     else:
         machine = MKLRegressor([view], C=C, epsilon=EPSILON)
     return fit_quietly(TransformedTargetRegressor(machine, transformer=StandardScaler()), X, y)

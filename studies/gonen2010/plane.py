@@ -91,7 +91,7 @@ def fit_plane(figure: str, standardize: bool, method: str, X: Array, y: Array, *
     """Fit a method of a figure at `C`; `starts` are the n_init and the random_state of localized MKL."""
     if method == "lmkl":
         views = plane_views(SETTINGS[figure].kinds, standardize)
-        return fit_quietly(LocalizedMKLClassifier(views, C=C, **starts), X, y)
+        return fit_quietly(LocalizedMKLClassifier(views, C=C, gating_reg=0.0, **starts), X, y)
     kinds = "both" if method == "mkl" else method
     return fit_quietly(MKLClassifier(plane_views(kinds, standardize), C=C), X, y)
 

@@ -82,7 +82,10 @@ def make_model(method: str, seed: int = 0) -> Any:
     """Return the classifier of a method of `METHODS`, all classes in a single machine."""
     if method == "pca":
         machine = LocalizedMKLClassifier(
-            [View("linear", Linear(), standardize=False, normalize=None)], C=C, multiclass="joint"
+            [View("linear", Linear(), standardize=False, normalize=None)],
+            C=C,
+            gating_reg=0.0,
+            multiclass="joint",
         )
         return make_pipeline(StandardScaler(), PCA(2), machine)
     regions, components = (1, 2) if method == "gpk" else (2, 1)

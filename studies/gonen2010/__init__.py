@@ -9,19 +9,28 @@ from studies.gonen2010 import (
     costs,
     faces,
     motorcycle,
-    outliers,
     own_data,
     plane,
     search,
+    search_figures,
+    several_classes,
     surfaces,
     visual,
 )
 from studies.study import Study, Table
 
-_TABLES = (search.TABLE, costs.TABLE, benchmarks.TABLE, faces.TABLE, concrete.TABLE, *own_data.TABLES)
+_TABLES = (
+    *search.TABLES,
+    *costs.TABLES,
+    benchmarks.TABLE,
+    faces.TABLE,
+    concrete.TABLE,
+    *own_data.TABLES,
+)
 _FIGURES = (
-    *outliers.FIGURES,
+    *several_classes.FIGURES,
     *surfaces.FIGURES,
+    *search_figures.FIGURES,
     *plane.FIGURES,
     motorcycle.FIGURE,
     *visual.FIGURES,

@@ -57,13 +57,3 @@ CURVES: dict[str, str] = {
     "usps-eo": "about 90 for the local projections",
     "usps-sl": "about 86 for the local projections",
 }
-# Table 5.10, and what Wilcoxon's test over its data sets says of accuracy, support vectors and cost.
-COSTS: dict[str, Figures] = {
-    "heart_statlog": {"mkl": (79.7, 79.0, 18.0), "cost": (79.7, 79.0, 18.0)},
-    "sonar": {"mkl": (81.1, 87.0, 87.0), "cost": (80.3, 69.0, 38.0)},
-    "ionosphere": {"mkl": (93.9, 64.0, 54.0), "cost": (90.9, 47.0, 45.0)},
-    "wdbc": {"mkl": (95.5, 22.0, 17.0), "cost": (95.0, 17.0, 4.0)},
-}
-COST_VERDICTS = {"accuracy": "tie", "support": "win", "cost": "win"}
-# Figure 1.5: support vectors of one toy, a number and not a percentage.
-OUTLIERS: Figures = {"plain": (None, 7.0), "knn": (None, 4.0)}

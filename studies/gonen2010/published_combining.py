@@ -264,7 +264,7 @@ def _row_cells(table: str, line: str) -> list[Published]:
     """A line of `_ROWS`: name, method, numbers with ±, eta and, of RMKL, d."""
     name, method, *texts = line.split()
     kind = "regularized" if table in REGULARIZED else "costly"
-    found = []
+    found: list[tuple[str, str, str | None]] = []
     for key in _QUANTITIES[kind]:
         value, spread = texts.pop(0).split("±")
         found.append((key, value, spread))

@@ -8,7 +8,7 @@ from studies.gonen2010.published import NUMBERS, cells_of
 from studies.gonen2010.published_combining import COSTLY, OUTCOMES, REGULARIZED, wilcoxon_verdicts
 from studies.published import Published, count_and_sum
 
-# How many numbers the lines of the text have, their sum and that of their ±: from the text, not from our copy.
+# How many numbers the text has, their sum and that of their ±: made from the text, not from our copy of it.
 SUMS = {
     "table5.2": (6, "4.816", "0"),
     "table5.3": (47, "5.99", "0"),

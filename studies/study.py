@@ -218,6 +218,9 @@ class Study:
         Stem of a table (``"table1"``) to its summary, for all of the study, to the claims of the publication.
     data : sequence of DataFile
         What a user can bring.
+    judges_parts : bool
+        Whether `claims` takes summaries of which some are missing, and leaves out what they are needed for:
+        for a study some of whose tables need data that a user brings.
     """
 
     name: str
@@ -229,6 +232,7 @@ class Study:
     notes: Sequence[str] = ()
     claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
     data: Sequence[DataFile] = ()
+    judges_parts: bool = False
 
     def entries(self) -> list[Table]:
         """Return the tables, the figures and our own experiments, in this order."""

@@ -307,10 +307,11 @@ def _method_row(table: str, task: Task, key: str, method: str, group: Sequence[R
     values = method_values(table, start, group, method, ("accuracy", "support", "eta", "active"))
     remark = chosen_text(group, method)
     if method != "mkl":
-        d = [result[method]["d"] for result in group]
-        values["d"] = compare(d)
-        if start:
-            values |= _costs_beside(table, start, d)
+        cells = NUMBERS[f"table{table}"]
+        d = [result[method]["d"][1:] for result in group]  # the first is set to 1, and not found
+        places = [f"table {table}, {start}, d{i}" for i in range(2, len(d[0]) + 2)]
+        printed = [cells[place] for place in places] if start and places[0] in cells else None
+        values["d"] = compare(d, printed, THIRDS)
         values["solves"] = compare([result[method]["solves"] for result in group])
         if text := tested_text(group, method, "mkl", SIGNS):
             remark += f"; F test: {text}"
@@ -322,15 +323,6 @@ def _method_row(table: str, task: Task, key: str, method: str, group: Sequence[R
 
 def _printed_tasks(table: str) -> set[str]:
     return {place.split(", ")[1] for place in NUMBERS[f"table{table}"]}
-
-
-def _costs_beside(table: str, start: str, d: Sequence[Sequence[float]]) -> dict[str, dict[str, Any]]:
-    """All d but the first, which is set to 1 and not found."""
-    cells = NUMBERS[f"table{table}"]
-    places = [f"table {table}, {start}, d{i}" for i in range(2, len(d[0]) + 1)]
-    found = [cells[place] for place in places if place in cells]
-    ours = [list(vector[1:]) for vector in d]
-    return {"d": compare(ours, found if len(found) == len(places) else None, THIRDS)}
 
 
 _QUANTITIES = (

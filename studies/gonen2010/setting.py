@@ -73,6 +73,8 @@ class Task:
     datasets : tuple of str
     stand_in : str
         What stands in for which published data.
+    is_optional : bool
+        Whether the task is left out where its data are not at hand.
     """
 
     name: str
@@ -80,11 +82,12 @@ class Task:
     views: Callable[[Points], list[View]]
     datasets: tuple[str, ...] = ()
     stand_in: str = ""
+    is_optional: bool = False
 
     @property
-    def is_at_hand(self) -> bool:
-        """Whether the data can be loaded without a network."""
-        return all(map(has_data, self.datasets))
+    def is_left_out(self) -> bool:
+        """Whether the data cannot be loaded without a network, and the task can be left out."""
+        return self.is_optional and not all(map(has_data, self.datasets))
 
 
 # ---------------------------------------------------------------------- kernels

@@ -255,10 +255,6 @@ _FIGURES: dict[str, dict[str, str]] = {
     },
 }
 
-_DOUBTS: dict[str, str] = {
-    "table 5.10, BANANA, own, accuracy": "The same number as that of its support vectors: maybe misprinted.",
-}
-
 
 def _row_cells(table: str, line: str) -> list[Published]:
     """A line of `_ROWS`: name, method, numbers with ±, eta and, of RMKL, d."""
@@ -272,7 +268,7 @@ def _row_cells(table: str, line: str) -> list[Published]:
         found += [(f"{key}{i}", value, None) for i, value in enumerate(text.split("-"), start=1)]
     places = [f"table {table}, {name}, {method}, {key}" for key, _, _ in found]
     return [
-        Published(value, spread, place, _DOUBTS.get(place, ""), "within")
+        Published(value, spread, place, spread="within")
         for (_, value, spread), place in zip(found, places, strict=True)
     ]
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from multikernel.mkl.classifier import MKLClassifier
+from multikernel.mkl.regularized.response_surface import koshal_design
 from multikernel.views import View
 from studies.compare import compare, comparison_row, group_results
 from studies.gonen2010.measuring import Method, at_best, collect, fit_stack, fold_means
 from studies.gonen2010.plane import draw_best
 from studies.gonen2010.published import NUMBERS, cells_of
-from studies.gonen2010.search import best_point, run_search
+from studies.gonen2010.search import DELTA, best_point, run_search
 from studies.gonen2010.setting import (
     GRID,
     N_TOY,
@@ -127,6 +128,7 @@ def _rows(searches: Sequence[str], results: Sequence[tuple[Unit, Result]]) -> li
         lowest = {
             "error": compare([float(np.min(result["errors"])) for result in group]),
             "d": compare([_lowest(result["errors"]) for result in group]),
+            "errors": compare([np.ravel(result["errors"]) for result in group]),
         }
         rows.append(comparison_row(toy, {"method": _LABELS["grid"]}, lowest))
         for name in searches:
@@ -137,6 +139,8 @@ def _rows(searches: Sequence[str], results: Sequence[tuple[Unit, Result]]) -> li
             }
             if "solves" in group[0][name]:
                 values["solves"] = compare([result[name]["solves"] for result in group])
+            if name == "emkl":
+                values["line"] = compare([np.ravel(result[name]["measured"]) for result in group])
             rows.append(comparison_row(toy, {"method": _LABELS[name]}, values))
     return rows
 
@@ -145,16 +149,13 @@ def _learned(group: Sequence[Result], name: str) -> dict[str, Any]:
     return {key: compare(fold_means(group, name, key)) for key in ("accuracy", "support")}
 
 
-def draw_grids(toys: Sequence[str], line: bool, summary: Summary, path: Path) -> None:
-    """Draw the validation error of the first draw over the grid, with the points of the search and its end.
+def draw_grids(toys: Sequence[str], summary: Summary, path: Path) -> None:
+    """Draw the mean validation error over the grid, the design of the search and where it ends in the mean.
 
     Parameters
     ----------
     toys : sequence of str
-    line : bool
-        Whether the points of EMKL are drawn, too.
     summary : dict
-        Of which nothing is needed: the first draw is computed again.
     path : Path
         Of the PNG file.
     """
@@ -163,14 +164,16 @@ def draw_grids(toys: Sequence[str], line: bool, summary: Summary, path: Path) ->
     n_rows = (len(toys) + 1) // 2
     figure = Figure(figsize=(10.0, 4.6 * n_rows), layout="constrained")
     for axes, toy in zip(np.ravel(figure.subplots(n_rows, 2)), toys, strict=True):
-        found = compute_surface(toy, 0)
-        picture = axes.contourf(LEVELS, LEVELS, np.array(found["errors"]).T, levels=14, cmap="viridis")
+        rows = {row["labels"]["method"]: row["values"] for row in summary["rows"] if row["section"] == toy}
+        errors = np.array(rows[_LABELS["grid"]]["errors"]["mean"]).reshape(len(LEVELS), -1)
+        picture = axes.contourf(LEVELS, LEVELS, errors.T, levels=14, cmap="viridis")
         figure.colorbar(picture, ax=axes, label="validation error, %")
-        axes.plot(0.0, 0.0, "o", color="black", markersize=7)
-        axes.plot(*np.array(found["rmkl"]["measured"]).T, "o", markerfacecolor="none", color="white")
-        axes.plot(*found["rmkl"]["d"][1:], "*", color="red", markersize=14)
-        if line:
-            axes.plot(*np.array(found["emkl"]["measured"]).T, "^-", color="orange", markersize=5)
+        axes.plot(*(DELTA * koshal_design(2)).T, "o", markerfacecolor="none", color="white", markersize=9)
+        axes.plot(0.0, 0.0, "o", color="black", markersize=6)
+        axes.plot(*rows[_LABELS["rmkl"]]["d"]["mean"], "*", color="red", markersize=14)
+        if _LABELS["emkl"] in rows:
+            line = np.array(rows[_LABELS["emkl"]]["line"]["mean"]).reshape(-1, 2)
+            axes.plot(*line.T, "^-", color="orange", markersize=5)
         axes.set(xlabel="log₁₀ d, quadratic kernel", ylabel="log₁₀ d, Gaussian kernel", title=toy)
         axes.set(xlim=(LEVELS[0], LEVELS[-1]), ylim=(LEVELS[0], LEVELS[-1]))
     figure.savefig(path, dpi=110)
@@ -265,7 +268,7 @@ def _grid_figure(name: str, title: str, searches: Sequence[str], notes: Sequence
         quantities=_QUANTITIES,
         protocol=_PROTOCOL,
         notes=(_GRID_NOTE, *notes),
-        figure=partial(draw_grids, TOYS[name], "emkl" in searches),
+        figure=partial(draw_grids, TOYS[name]),
         kind="figure",
     )
 
@@ -276,8 +279,8 @@ FIGURES = (
         "the validation error over costs d on four toys",
         ("rmkl", "best"),
         (
-            "The picture has the first draw: d = 1 is filled, the points of the search are circles, its end "
-            "is the star.",
+            "The picture has means over the draws: d = 1 is filled, the design of the search is circles, its "
+            "end the star.",
         ),
     ),
     Table(

@@ -371,7 +371,7 @@ def test_the_table_of_searches_runs(monkeypatch, tmp_path):
     mkl, rmkl, best = summary["rows"]
     assert [row["labels"]["method"] for row in summary["rows"]] == ["MKL", "RMKL", "RMKL, best point"]
     assert mkl["values"]["support"]["printed"] == "14.86 ± 0.79"
-    assert rmkl["values"]["d"]["printed"] == ["1.07"] or rmkl["values"]["d"]["published"] == [1.07]
+    assert rmkl["values"]["d"]["printed"] == ["1.07", "1.02", "0.58", "1.63", "0.53"]  # the first is set
     assert best["counts"] is False and "published" in best["values"]["accuracy"]
     assert mkl["values"]["accuracy"]["mean"] > 70.0
     summary = run_table(STUDY, STUDY.figure("5.3"), folder=tmp_path, splits=2)

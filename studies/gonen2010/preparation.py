@@ -129,12 +129,16 @@ TABLE = Table(
     ),
     notes=(
         "Compare with [table 5.10](table5.10.md), where columns are standardized: there the support vectors "
-        "and the weights of SONAR, IONOSPHERE, HEART and WDBC are near those of the thesis, here they are "
-        "not.",
-        "On the supplied test set of PENDIGITS, which other writers wrote, accuracies are far below the "
-        "published ones.",
-        "The published ± of PENDIGITS, RINGNORM and TWONORM are multiples of 0.1·√(10/9), and their means "
-        f"multiples of 0.1. So is what two folds of {N_SMALL // 3} points give, five times each.",
+        "and the weights of HEART, SONAR and PENDIGITS are near those of the thesis, here they are not, and "
+        "those of WDBC are nearer. IONOSPHERE does not tell.",
+        "With the supplied sets of PENDIGITS the weights and the support vectors of 1 against 7 are those of "
+        "the thesis, but the accuracies on the test set, which other writers wrote, are two to three points "
+        "below the published ones on 0 against 8 and on 1 against 7. What the thesis has for training and "
+        "test is not clear; no choice fits all its numbers.",
+        "The published ± of PENDIGITS, RINGNORM and TWONORM are multiples of 0.1·√(10/9), as of two results "
+        "with one decimal, five times each: such as two folds of 500 points give. On TWONORM "
+        f"{N_SMALL} points have the support vectors and the cost of the thesis, where all points have half "
+        "of them; on RINGNORM all points have them, and fewer have twice as many.",
     ),
     kind="own",
 )

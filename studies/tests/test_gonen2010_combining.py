@@ -1,5 +1,6 @@
 """Sections 5.2.2 and 5.2.3 of Gönen (2010): folds, kernels, costs, searches, tests, rows and claims."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -307,6 +308,14 @@ def test_networks_stand_in_for_the_kernels_of_yeast(data_folder):
     search.tasks_of.cache_clear()
 
 
+def test_the_kernels_of_the_networks_are_of_unit_diagonal(shared_data):
+    points = costs.costly_table("5.14").tasks["12"].load(0)
+    assert len(points.matrices) == 4 and set(points.y) == {-1, 1}
+    for K in points.matrices.values():
+        np.testing.assert_allclose(K.diagonal(), 1.0)
+        assert np.linalg.eigvalsh(K[:200, :200]).min() > -1e-8
+
+
 # --- searches ----------------------------------------------------------------------------------------------
 
 
@@ -367,17 +376,19 @@ def test_the_table_of_searches_runs(monkeypatch, tmp_path):
     for module in (search, __import__("studies.gonen2010.search_figures", fromlist=["tasks_of"])):
         monkeypatch.setattr(module, "tasks_of", lambda table: {"EO": task})
     monkeypatch.setattr(search, "GRID", (0.1, 1.0))
-    summary = run_table(STUDY, STUDY.table("5.6"), folder=tmp_path, splits=2)
+    summary = run_table(STUDY, STUDY.table("5.6"), folder=tmp_path, splits=1)
     mkl, rmkl, best = summary["rows"]
     assert [row["labels"]["method"] for row in summary["rows"]] == ["MKL", "RMKL", "RMKL, best point"]
     assert mkl["values"]["support"]["printed"] == "14.86 ± 0.79"
     assert rmkl["values"]["d"]["printed"] == ["1.07", "1.02", "0.58", "1.63", "0.53"]  # the first is set
     assert best["counts"] is False and "published" in best["values"]["accuracy"]
     assert mkl["values"]["accuracy"]["mean"] > 70.0
-    summary = run_table(STUDY, STUDY.figure("5.3"), folder=tmp_path, splits=2)
+    for name in ("5.1", "5.3"):  # the same units as those of the table
+        shutil.copy(tmp_path / "table5.6.jsonl", tmp_path / f"figure{name}.jsonl")
+    summary = run_table(STUDY, STUDY.figure("5.3"), folder=tmp_path, splits=1)
     assert [row["labels"]["method"] for row in summary["rows"]] == ["MKL", "RMKL", "EMKL", "RWKL"]
     assert summary["rows"][0]["values"]["gain"]["mean"] == 0.0
-    summary = run_table(STUDY, STUDY.figure("5.1"), folder=tmp_path, splits=2)
+    summary = run_table(STUDY, STUDY.figure("5.1"), folder=tmp_path, splits=1)
     assert [row["values"]["variance"]["printed"] for row in summary["rows"]] == ["24.86", "23.66", "16.32"]
     assert all(20.0 < row["values"]["variance"]["mean"] <= 100.0 for row in summary["rows"])
     for name in ("5.3", "5.1"):

@@ -345,13 +345,19 @@ def _image_sizes(rows: Rows) -> list[Claim]:
     shares = [_mean(rows, t, "own costs", "eta")[3] for t in tasks]
     return [
         Claim(
-            "Of four representations the largest image is left out, at the same accuracy, with fewer support "
-            "vectors and a drastically lower cost (5.2.3.2).",
-            _verdict(max(shares) < _ZERO and min(changes) > -_POINT and all(fewer) and max(ratios) < 0.5),
+            "Of four representations the largest image is left out, at the same accuracy and with fewer "
+            "support vectors (5.2.3.2).",
+            _verdict(max(shares) < _ZERO and min(changes) > -_POINT and all(fewer)),
             f"Table 5.12: shares of the image {', '.join(f'{share:.2f}' for share in shares)}; "
             f"{', '.join(f'{change:+.2f}' for change in changes)} points; fewer support vectors on "
-            f"{sum(fewer)} of {len(tasks)}; {', '.join(f'{100 * r:.0f}%' for r in ratios)} of the cost.",
-        )
+            f"{sum(fewer)} of {len(tasks)} pairs.",
+        ),
+        Claim(
+            "The cost of four representations decreases drastically (5.2.3.2).",
+            _verdict(max(ratios) < 0.5),
+            f"Table 5.12: to {', '.join(f'{100 * ratio:.0f}%' for ratio in ratios)}, in print to 27%, 15% "
+            "and 20%. Drastic is less than half on each pair.",
+        ),
     ]
 
 

@@ -221,6 +221,9 @@ class Study:
     reasons : mapping of str to str
         Regular expression to why our mean differs, by more than two standard errors, from the numbers at the
         places that it fits; the first that fits counts. What none fits is unexplained.
+    judges_parts : bool
+        Whether `claims` takes summaries of which some are missing, and leaves out what they are needed for:
+        for a study some of whose tables need data that a user brings.
     """
 
     name: str
@@ -233,6 +236,7 @@ class Study:
     claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
     data: Sequence[DataFile] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    judges_parts: bool = False
 
     def entries(self) -> list[Table]:
         """Return the tables, the figures and our own experiments, in this order."""

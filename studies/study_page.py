@@ -73,10 +73,11 @@ def study_overview(study: Study, summaries: Mapping[str, Summary]) -> dict[str, 
     -------
     dict
         ``study``, ``title``, ``citation``, ``cpu_seconds``, ``missing`` (stems without a summary) and
-        ``claims``, which are empty as long as something is missing.
+        ``claims``, which are empty as long as something is missing, unless the study judges parts.
     """
     missing = [entry.stem for entry in study.entries() if entry.stem not in summaries]
-    found: Sequence[Claim] = () if missing or study.claims is None else study.claims(summaries)
+    waits = bool(missing) and not study.judges_parts
+    found: Sequence[Claim] = () if waits or study.claims is None else study.claims(summaries)
     return {
         "study": study.name,
         "title": study.title,
@@ -110,10 +111,13 @@ def study_text(study: Study, summaries: Mapping[str, Summary], overview: Mapping
 
 def claim_lines(overview: Mapping[str, Any]) -> list[str]:
     """Return the claims as lines of Markdown, or what must be computed before they can be judged."""
-    if overview["missing"]:
-        return [f"Not judged yet: {', '.join(overview['missing'])} must be computed first."]
     rows = [[claim["sentence"], claim["verdict"], claim["evidence"]] for claim in overview["claims"]]
-    return markdown_table(("claim", "verdict", "evidence"), rows) if rows else ["None are listed."]
+    lines = markdown_table(("claim", "verdict", "evidence"), rows) if rows else []
+    if overview["missing"]:
+        what = "What needs them is not judged yet" if rows else "Not judged yet"
+        lines += [""] * bool(rows)
+        lines += [f"{what}: {', '.join(overview['missing'])} must be computed first."]
+    return lines or ["None are listed."]
 
 
 def _list(title: str, sentences: Sequence[str]) -> list[str]:

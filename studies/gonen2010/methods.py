@@ -20,8 +20,6 @@ from multikernel.views import View
 from studies.gonen2010.protocol import GRID
 from studies.gonen2010.published import Figures
 
-EQUAL_COSTS, OWN_COSTS = "l1 MKL, equal costs", "l1 MKL, costs of the kernels"
-
 Array = np.ndarray
 
 
@@ -106,15 +104,6 @@ def global_method(label: str, views: Views, epsilon: float | None = None) -> Met
         return MKLRegressor(views(sample), C=C, epsilon=epsilon)
 
     return Method(label, build)
-
-
-def cost_methods(views: Views) -> dict[str, Method]:
-    """Return l1 MKL over the views with equal costs, and with those of the sample."""
-
-    def build(sample: Sample, C: float) -> Any:
-        return MKLClassifier(views(sample), C=C, costs=sample.costs)
-
-    return {"mkl": global_method(EQUAL_COSTS, views), "cost": Method(OWN_COSTS, build)}
 
 
 def local_method(

@@ -1,8 +1,7 @@
-"""Tables 5.11, 5.12, 5.19 and 5.24: data that are not at hand, and run when the user has them.
+"""Tables 5.19 and 5.24: data that are not at hand, and run when the user has them.
 
 A data set is an ``.npz`` file, listed in the ``manifest.json`` of a data folder, with the labels ``y`` (n,)
-and an array ``view_<name>`` (n, d) for each of several representations, or ``K_<name>`` (n, n) for each of
-several kernels and their ``costs`` (n_kernels,), in the order of the kernels in the file.
+and an array ``view_<name>`` (n, d) for each of several representations.
 """
 
 from __future__ import annotations
@@ -14,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets.catalogue import VARIABLE, data_folders, read_catalogue
-from multikernel.kernels import Linear, Precomputed
+from multikernel.kernels import Linear
 from multikernel.views import View
 from studies.data import load_data
-from studies.gonen2010.costs import COST_PROTOCOL, COST_QUANTITIES
 from studies.gonen2010.methods import (
     Problem,
     Sample,
-    cost_methods,
     global_method,
     local_method,
     side_by_side,
@@ -30,8 +27,6 @@ from studies.gonen2010.methods import (
 from studies.gonen2010.published import SPLITS
 from studies.gonen2010.tables import (
     ACCURACY,
-    F_TEST,
-    GIVEN_THIRD,
     NOTES,
     OTHERS,
     PROTOCOL,
@@ -40,8 +35,6 @@ from studies.gonen2010.tables import (
     make_units,
 )
 from studies.study import Quantity, Table, Unit
-
-_PREFIX = "K_"
 
 
 @dataclass(frozen=True)
@@ -64,12 +57,6 @@ UNNAMED = Wanted(
     "the data of table 5.24 of the thesis, which we could not identify",
     "an array view_<name> (n, d) for each representation, and the classes y (n,) as integers",
 )
-_MATRICES = (
-    "an array K_<name> (n, n) for each kernel, its values between all points; costs (n_kernels,), what a "
-    "value of each kernel costs, in the order of the kernels in the file; and the classes y (n,) as integers"
-)
-LOCATIONS = Wanted("gonen2010_5_11", "proteins and where they are in the cell, by several kernels", _MATRICES)
-FUNCTIONS = Wanted("gonen2010_5_12", "proteins and one of their functions, by several kernels", _MATRICES)
 
 
 def load_views(name: str, split: int) -> Sample:
@@ -83,48 +70,12 @@ def load_views(name: str, split: int) -> Sample:
     return side_by_side(data.views, np.asarray(data.y))
 
 
-def load_matrices(name: str, split: int) -> Sample:
-    """Return the ready-made kernels of a data set, with their costs; X is the column of positions."""
-    data = load_data(name)
-    matrices = {
-        key.removeprefix(_PREFIX): matrix for key, matrix in data.arrays.items() if key.startswith(_PREFIX)
-    }
-    costs = data.arrays.get("costs")
-    if not matrices or costs is None or data.y is None:
-        raise ValueError(
-            f"data set {name!r} must have an array K_<name> for each kernel, their costs and labels y; got "
-            f"the arrays {', '.join(data.arrays)}."
-        )
-    if costs.shape != (len(matrices),):
-        raise ValueError(
-            f"costs of data set {name!r} must hold one number for each of the kernels {', '.join(matrices)}; "
-            f"got shape {costs.shape}."
-        )
-    positions = np.arange(len(data.y), dtype=np.float64)[:, None]
-    return Sample(positions, np.asarray(data.y), {}, costs.astype(np.float64), matrices)
-
-
-def _each_matrix(sample: Sample) -> list[View]:
-    return [View(name, Precomputed(K), None, "unit_diagonal") for name, K in sample.matrices.items()]
-
-
 def _each_view(sample: Sample) -> list[View]:
     return [unit_view(name, Linear(), columns) for name, columns in sample.columns.items()]
 
 
 def _all_columns(sample: Sample) -> list[View]:
     return [unit_view("all columns", Linear())]
-
-
-def _cost_problem(wanted: Wanted) -> Problem:
-    return Problem(
-        wanted.name,
-        wanted.what,
-        partial(load_matrices, wanted.name),
-        cost_methods(_each_matrix),
-        published={},
-        datasets=(wanted.name,),
-    )
 
 
 def _problem(wanted: Wanted) -> Problem:
@@ -143,9 +94,7 @@ def _problem(wanted: Wanted) -> Problem:
     )
 
 
-PROBLEMS = {wanted.name: _problem(wanted) for wanted in (ADVERTISEMENTS, UNNAMED)} | {
-    wanted.name: _cost_problem(wanted) for wanted in (LOCATIONS, FUNCTIONS)
-}
+PROBLEMS = {wanted.name: _problem(wanted) for wanted in (ADVERTISEMENTS, UNNAMED)}
 
 
 def compute_own(problem: str, method: str, split: int, fold: int) -> dict[str, Any]:
@@ -194,20 +143,6 @@ def _table(name: str, wanted: Wanted, page: _Page) -> Table:
     )
 
 
-def _cost_page(title: str, note: str) -> _Page:
-    return _Page(
-        f"cost-conscious multiple kernel learning, {title}",
-        (
-            "Kernels scaled to a unit diagonal; of more than two classes each has a machine of its own, with "
-            "weights of its own.",
-            *COST_PROTOCOL,
-            F_TEST,
-        ),
-        (note, GIVEN_THIRD),
-        COST_QUANTITIES,
-    )
-
-
 def _view_page(title: str, note: str) -> _Page:
     return _Page(
         f"localized multiple kernel learning on {title}",
@@ -216,23 +151,9 @@ def _view_page(title: str, note: str) -> _Page:
     )
 
 
-_READING = (
-    "That table {} of the thesis is on {} is our reading; its data, its costs and its figures are not at "
-    "hand. This runs its protocol on whatever the user puts in their place."
-)
 TABLES = tuple(
     _table(name, wanted, page)
     for name, wanted, page in (
-        (
-            "5.11",
-            LOCATIONS,
-            _cost_page("places of proteins", _READING.format("5.11", "the places of proteins in the cell")),
-        ),
-        (
-            "5.12",
-            FUNCTIONS,
-            _cost_page("functions of proteins", _READING.format("5.12", "the functions of yeast proteins")),
-        ),
         (
             "5.19",
             ADVERTISEMENTS,

@@ -32,6 +32,7 @@ MEANINGS = {
     "class_kernels": "the kernels of each class",
     "class_weight": "weights of classes in the loss",
     "classifier": "what classifies by the learned kernel",
+    "columns": "columns that each region projects",
     "combination": "sum or product of kernels",
     "concentration": "of a Dirichlet prior",
     "cores": "points that a conformal factor is made of",

@@ -45,7 +45,12 @@ from ...localized.projection import (
     ProjectionKernelRegressor,
 )
 from ...localized.solver.gates import GaussianGate, SigmoidGate, SoftmaxGate
-from ...localized.solver.projections import GaussianProjection, LinearProjection, ProjectionModel
+from ...localized.solver.projections import (
+    GaussianProjection,
+    LinearProjection,
+    PolynomialProjection,
+    ProjectionModel,
+)
 from ...mkl.classifier import MKLClassifier
 from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass

@@ -29,6 +29,8 @@ from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
     LocalizedMKLOneClass,
+    LocalizedRidge,
+    LocalizedRidgeClassifier,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
@@ -94,6 +96,9 @@ ESTIMATORS = [
     LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
     LocalizedMKLRegressor(),
     LocalizedMKLOneClass(),
+    LocalizedRidge(alpha=0.1),
+    LocalizedRidge([Linear(), Gaussian()], gating="gaussian", fit_intercept=False),
+    LocalizedRidgeClassifier(alpha=0.1),
     ProjectionKernelClassifier(n_screen=3, max_iter=8),
     ProjectionKernelClassifier(
         n_regions=2,

@@ -98,6 +98,8 @@ ENTRIES = {
     "LocalizedMKLClassifier": Entry(**LOCAL),
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),
+    "LocalizedRidge": Entry(**LOCAL),
+    "LocalizedRidgeClassifier": Entry(**LOCAL),
     "MKLClassifier": Entry(**FACTORED),
     "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
     "MKLOneClass": Entry(**SHARP),

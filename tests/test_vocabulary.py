@@ -148,6 +148,8 @@ MAX_ITER = {
     "LocalizedMKLClassifier": 100,  # steps of a descent that is stopped early
     "LocalizedMKLOneClass": 100,
     "LocalizedMKLRegressor": 100,
+    "LocalizedRidge": 100,
+    "LocalizedRidgeClassifier": 100,
     "NonstationaryClassifier": 30,  # convex problems from one start, not convex
     "PairwiseRidge": 1000,  # products with the kernels
     "ProjectionKernelClassifier": 100,
@@ -172,6 +174,8 @@ LOCAL = {
     "LocalizedMKLClassifier",
     "LocalizedMKLOneClass",
     "LocalizedMKLRegressor",
+    "LocalizedRidge",
+    "LocalizedRidgeClassifier",
     "NonstationaryClassifier",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",

@@ -39,6 +39,7 @@ from ...kernels.strings.weighted_degree import WeightedDegree
 from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace, UnitVariance
 from ...localized.base import GatedKernels
 from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from ...localized.least_squares import LocalizedRidge, LocalizedRidgeClassifier
 from ...localized.projection import (
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,

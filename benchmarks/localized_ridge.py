@@ -28,7 +28,7 @@ from multikernel.localized.solver.least_squares import RidgeMachines
 from multikernel.localized.solver.machines import Kernel, Solved
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "localized_ridge.md"
-SIZES = (1000, 2000, 4000)
+SIZES = (1000, 2000, 3000)
 REPEATS = 3
 ALPHA = 0.1
 HEAD = """---
@@ -117,7 +117,7 @@ def main() -> None:
     head = HEAD.format(
         processor=describe_machine(())["processor"], repeats=REPEATS, alpha=ALPHA, C=1.0 / ALPHA
     )
-    write_whole(PAGE, head + "\n".join(rows) + "\n")
+    write_whole(PAGE, (head + "\n".join(rows) + "\n").encode())
 
 
 if __name__ == "__main__":

@@ -522,7 +522,15 @@ OTHERS = {
     "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
-ZERO_IS_FINE = {"epsilon", "margin", "gating_reg", "projection_reg", "max_steps", "eig_tol"}
+ZERO_IS_FINE = {
+    "epsilon",
+    "margin",
+    "gating_reg",
+    "gating_sparsity",
+    "projection_reg",
+    "max_steps",
+    "eig_tol",
+}
 
 
 def wrong_values():

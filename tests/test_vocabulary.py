@@ -49,6 +49,7 @@ MEANINGS = {
     "gating": "the gating model",
     "gating_features": "what a gate reads",
     "gating_reg": "strength of the penalty on a gate",
+    "gating_sparsity": "strength of the prior that closes gates",
     "groups": "groups of kernels",
     "halving": "whether a search leaves poor candidates out after each fold",
     "hold_out": "what is new in pairs that are left out",

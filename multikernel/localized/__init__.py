@@ -8,8 +8,8 @@ from several starts, the lowest objective is kept.
 ``least_squares``: `LocalizedRidge*`; ``projection_base`` and ``projection``: `ProjectionKernel*`;
 ``regions``: what each of their regions has of its own; ``solver/``: ``gates``, ``machines`` that are solved
 again and again while their kernel moves, ``least_squares`` for those with squared loss, ``learn`` (the
-objective of a gate, and descents from several starts), ``projections`` (kernels of projected samples, and
-their objective).
+objective of a gate, and descents from several starts), ``prior`` (which closes gates), ``projections``
+(kernels of projected samples, and their objective).
 """
 
 from .estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor

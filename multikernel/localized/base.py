@@ -39,8 +39,9 @@ from ..core.optim.loop import ENDED_EARLY, Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
-from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
+from .solver.learn import OPTIMIZERS, DescentOptions, LocalizedResult, learn_gates
 from .solver.machines import BinaryMachines, JointMachines, Machines
+from .solver.prior import gated_objective
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
@@ -286,6 +287,7 @@ class BaseLocalized(KernelEstimator):
     gating_features: Any
     n_init: int
     gating_reg: float
+    gating_sparsity: float
     init_scale: float
     prune: bool
 
@@ -294,6 +296,7 @@ class BaseLocalized(KernelEstimator):
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         check_descent(self)
         check_number("init_scale", self.init_scale, above=0.0)
+        check_number("gating_sparsity", self.gating_sparsity, at_least=0.0)
         given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
@@ -313,6 +316,7 @@ class BaseLocalized(KernelEstimator):
         except NotFiniteError as error:
             raise error.in_row(int(samples.rows[error.row])) from None
         self._features, self._train_features = fitted
+        self._gate_counts = samples.weights
         return Ks
 
     def _distinct_name(self, wanted: Any) -> Any:
@@ -326,7 +330,9 @@ class BaseLocalized(KernelEstimator):
         self, Ks: Array, machines: Machines, rows: Array, rng: np.random.Generator, label: str = ""
     ) -> LocalizedResult:
         """The gate over the machines, on some of the samples."""
-        objective = GatedObjective(
+        objective = gated_objective(
+            float(self.gating_sparsity),
+            self._gate_counts[rows],
             np.asarray(on_rows(Ks, rows)),
             self._sources,
             self._train_features[rows],
@@ -374,7 +380,7 @@ class BaseLocalized(KernelEstimator):
             gate_of,
             sources,
         )
-        del self._train_features, self._features, self._sources, self._bank
+        del self._train_features, self._features, self._sources, self._bank, self._gate_counts
         warn_of_machines(self, results)
         warn_of_descent(self, results, "", "Lower init_scale, or use fewer gating features.")
         warn_of_equal_copies(self, sources, eta)

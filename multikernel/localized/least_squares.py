@@ -26,6 +26,7 @@ from .base import MACHINE_TOL, BaseLocalized, Gated, descent_options, generator
 from .solver.gates import GATES
 from .solver.learn import GatedObjective, LocalizedResult, learn_gates
 from .solver.least_squares import RidgeMachines, held_out_residuals
+from .solver.prior import gated_objective
 
 RIDGE = About(
     family="localized",
@@ -70,8 +71,10 @@ class BaseLocalizedRidge(BaseLocalized):
 
     def _objective(self, Ks: Array, machines: Any) -> GatedObjective:
         """J / alpha, the problem that the solver sees."""
-        reg = float(self.gating_reg) / float(self.alpha)
-        return GatedObjective(Ks, self._sources, self._train_features, GATES[self.gating], machines, reg)
+        alpha, gate = float(self.alpha), GATES[self.gating]
+        reg, prior = float(self.gating_reg) / alpha, float(self.gating_sparsity) / alpha
+        given = (Ks, self._sources, self._train_features, gate, machines, reg)
+        return gated_objective(prior, self._gate_counts, *given)
 
     def _descend(self, Ks: Array, machines: RidgeMachines) -> LocalizedResult:
         [rng] = generator(self).spawn(1)
@@ -132,7 +135,7 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
     Parameters
     ----------
     kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, callback, on_interrupt, verbose, random_state
+    max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`; `gating_reg` is a number, 0 by default.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -148,7 +151,7 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
     n_factorizations_ : int, Cholesky factors that the fit computed; `n_solves_` counts the solutions
     dual_coef_ : array (n_outputs, n_support)
     intercept_ : array (n_outputs,)
-    objective_ : float, the value of the problem above, with the gating_reg
+    objective_ : float, the value of the problem above, with the penalties on the gate
     kernel_weights_, view_names_, gating_, support_, dual_gap_, gradient_norm_, start_objectives_, n_solves_,
     n_iter_, status_, saturated_, history_
         As for :class:`LocalizedMKLClassifier`, with one machine for each output.
@@ -200,6 +203,7 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
     max_iter: int = 100
     max_time: float | None = None
     prune: bool = False
+    gating_sparsity: float = 0.0
     callback: Callable[[dict[str, float]], bool | None] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0
@@ -253,7 +257,7 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalizedRidge):
     Parameters
     ----------
     kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, class_weight, probability, callback, on_interrupt, verbose, random_state
+    max_time, prune, gating_sparsity, class_weight, probability, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`; `gating_reg` is a number, 0 by default.
     alpha, fit_intercept
         As for :class:`LocalizedRidge`; 1 / alpha has the part of C.
@@ -307,6 +311,7 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalizedRidge):
     max_iter: int = 100
     max_time: float | None = None
     prune: bool = False
+    gating_sparsity: float = 0.0
     class_weight: Any = None
     probability: bool = False
     callback: Callable[[dict[str, float]], bool | None] | None = None

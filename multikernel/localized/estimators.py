@@ -162,9 +162,9 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     columns standardised, a linear and a quadratic kernel with a gate beat their global combination by points
     on data made of pieces; on unscaled columns the gain can vanish.
 
-    How many copies of a kernel are needed need not be known: with `gating_sparsity`, ten or twenty of them
-    end with a few open gates, at the accuracy of the right number. It prunes and does not count: copies that
-    all found some samples of their own stay open, so that of four or five often none closes.
+    How many copies of a kernel are needed need not be known: with `gating_sparsity`, twenty of them end with
+    a few open gates, at the accuracy of the right number. It prunes and does not count: copies that all found
+    samples of their own stay open, so that of five often none closes, and of ten not always.
 
     A linear kernel has no bias of its own: all regions share the intercept. ``Polynomial(1)`` gives each
     piece its own. Gates that saturate (0 or 1 everywhere) have no gradient and stay as they are: with very

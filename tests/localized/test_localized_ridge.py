@@ -106,7 +106,7 @@ def test_the_gate_lowers_the_objective_and_the_error():
 
 
 def test_factors_are_kept_along_the_descent():
-    table, y = pieces(400)
+    table, y = pieces(800)
     model = LocalizedRidge(VIEWS, alpha=1.0, tol=1e-4).fit(table, y)
     assert model.n_solves_ > 2 * model.n_factorizations_ >= 4  # one along the way, and one at the end
 

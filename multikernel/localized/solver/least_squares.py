@@ -5,7 +5,7 @@
 is 1/alpha times min_f Σ_k ½ Σ_i weight_i (y_ik − f_k(x_i))² + alpha/2 ‖f_k‖². All outputs y_k have the same
 matrix A = K + D. Its Cholesky factor takes n³/3 operations, a conjugate gradient step some 4 n² for each
 output: where K has changed little since the last factor M M', steps in the metric of M M' solve the new
-problem, and only a matrix that needs many of them is factored again. Every iterate has sum zero, so that its
+problem, and only a matrix that needs many of them, or is small, is factored again. Every iterate has sum zero, so that its
 dual value bounds J from below; the primal value of its scores bounds J from above, and the two say when to
 stop. A value above the ceiling of a line search is given up at the first iterate that shows it.
 
@@ -25,8 +25,9 @@ from ..._typing import Array
 from ...core.stack.sums import GatedStack
 from .machines import Kernel, Solved
 
-_FEWEST_STEPS = 5
-_SAMPLES_A_STEP = 100  # so many samples more allow one more step before a matrix is factored again
+# Of r outputs n / (60 + 20 r) steps take about half as long as a factor. Where these are fewer than 8, which
+# seldom arrive, every matrix is factored.
+_FEWEST_STEPS, _SAMPLES_A_STEP, _SAMPLES_AN_OUTPUT = 8, 60, 20
 _REFINEMENTS = 3  # steps with the factor of the matrix itself: the first is exact but for rounding
 _TINY = float(np.finfo(float).tiny)
 
@@ -61,7 +62,8 @@ class RidgeMachines:
         self.targets, self.ridge = np.ascontiguousarray(targets, float), ridge
         self.has_intercept, self.tol = has_intercept, tol
         self.n_machines = targets.shape[1]
-        self.most_steps = _FEWEST_STEPS + len(targets) // _SAMPLES_A_STEP
+        steps = len(targets) // (_SAMPLES_A_STEP + _SAMPLES_AN_OUTPUT * self.n_machines)
+        self.most_steps = steps if steps >= _FEWEST_STEPS else 0
         self.suspicious = False
         self.n_factorizations = 0
         self.n_steps = 0
@@ -75,7 +77,7 @@ class RidgeMachines:
     # ------------------------------------------------------------------ one kernel
     def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
         K = kernel.whole() if isinstance(kernel, GatedStack) else kernel
-        if self._factor is not None:
+        if self._factor is not None and self.most_steps:
             bounds = self._descend(K, ceiling, self.most_steps)
             if bounds.gap <= self.tol or bounds.dual > ceiling:
                 return self._solved(bounds, ceiling)

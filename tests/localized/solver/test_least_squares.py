@@ -57,6 +57,7 @@ def test_the_solution_is_that_of_the_linear_system(sizes, intercept, seed):
 def test_a_factor_of_another_kernel_gives_bounds_that_hold(step, intercept, seed):
     Ks, _, y, ridge = problem(18, 2, seed)
     machines = RidgeMachines(y, ridge, intercept, tol=1e-6)
+    machines.most_steps = 5
     machines.solve(Ks[1])
     K = Ks[1] + step * Ks[0]
     solved = machines.solve(K)
@@ -74,6 +75,7 @@ def test_a_factor_of_another_kernel_gives_bounds_that_hold(step, intercept, seed
 def test_a_factor_is_kept_while_the_kernel_moves_little():
     Ks, _, y, ridge = problem(60, 1)
     machines = RidgeMachines(y, ridge, tol=1e-4)
+    machines.most_steps = 10
     for step in np.linspace(1.0, 1.3, 10):
         machines.solve(Ks[1] + step * Ks[0])
     assert machines.n_factorizations == 1 and machines.n_steps < 10 * machines.most_steps
@@ -84,9 +86,17 @@ def test_a_factor_is_kept_while_the_kernel_moves_little():
     assert far.n_factorizations == 2
 
 
+@pytest.mark.parametrize(
+    ("shape", "most"), [((1000, 1), 12), ((600, 1), 0), ((2400, 10), 9), ((1200, 10), 0)]
+)
+def test_steps_are_allowed_where_they_are_cheaper_than_a_factor(shape, most):
+    assert RidgeMachines(np.ones(shape), np.ones(shape[0])).most_steps == most
+
+
 def test_a_value_above_the_ceiling_is_given_up():
     Ks, _, y, ridge = problem(40, 1)
     machines = RidgeMachines(y, ridge, tol=1e-12)
+    machines.most_steps = 10
     machines.solve(Ks[1])
     K = Ks[0]
     beta, intercepts = solved_plainly(K, y, ridge, True)

@@ -5,9 +5,10 @@
 is 1/alpha times min_f Σ_k ½ Σ_i weight_i (y_ik − f_k(x_i))² + alpha/2 ‖f_k‖². All outputs y_k have the same
 matrix A = K + D. Its Cholesky factor takes n³/3 operations, a conjugate gradient step some 4 n² for each
 output: where K has changed little since the last factor M M', steps in the metric of M M' solve the new
-problem, and only a matrix that needs many of them, or is small, is factored again. Every iterate has sum zero, so that its
-dual value bounds J from below; the primal value of its scores bounds J from above, and the two say when to
-stop. A value above the ceiling of a line search is given up at the first iterate that shows it.
+problem, and only a matrix that needs many of them, or is small, is factored again. Every iterate has sum
+zero, so that its dual value bounds J from below; the primal value of its scores bounds J from above, and the
+two say when to stop. A value above the ceiling of a line search is given up at the first iterate that shows
+it.
 
 **Leave-one-out.** With G = A⁻¹ − A⁻¹1 1'A⁻¹ / 1'A⁻¹1 (A⁻¹ without an intercept) the residual of sample i in
 the model without it is β_i / G_ii. Of a sample that stands for several rows of total weight w one row of

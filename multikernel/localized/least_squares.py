@@ -36,8 +36,8 @@ RIDGE = About(
     "quick; a duality gap of the regression, none of the gate",
     cost="some tens of solutions, a few with n³/3 and the others with some ten n²; memory of the distinct "
     "kernels and four n²",
-    use="Squared errors, several outputs or classes with one gate, leave-one-out without refits; some thousand "
-    "samples.",
+    use="Squared errors, several outputs or classes with one gate, leave-one-out without refits; some "
+    "thousand samples.",
     reference="Gönen & Alpaydın 2008; Gönen 2010, section 6.2",
 )
 

@@ -21,6 +21,8 @@ from .localized import (
     LocalizedMKLClassifier,
     LocalizedMKLOneClass,
     LocalizedMKLRegressor,
+    LocalizedRidge,
+    LocalizedRidgeClassifier,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
@@ -93,6 +95,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         LocalizedMKLClassifier,
         LocalizedMKLRegressor,
         LocalizedMKLOneClass,
+    ),
+    (
+        "localized_ridge",
+        "A gate over the kernels of a ridge regression",
+        LocalizedRidgeClassifier,
+        LocalizedRidge,
     ),
     (
         "projection",

@@ -29,6 +29,8 @@ from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
     LocalizedMKLOneClass,
+    LocalizedRidge,
+    LocalizedRidgeClassifier,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
@@ -100,6 +102,9 @@ ESTIMATORS = [
     ),
     LocalizedMKLRegressor(),
     LocalizedMKLOneClass(),
+    LocalizedRidge(alpha=0.1),
+    LocalizedRidge([Linear(), Gaussian()], gating="gaussian", fit_intercept=False),
+    LocalizedRidgeClassifier(alpha=0.1),
     ProjectionKernelClassifier(n_screen=3, max_iter=8),
     ProjectionKernelClassifier(
         n_regions=2,
@@ -111,6 +116,14 @@ ESTIMATORS = [
         solver="lbfgs",
     ),
     ProjectionKernelRegressor(n_regions=2, n_components=1, kernels="gaussian", n_screen=2, max_iter=4),
+    ProjectionKernelClassifier(
+        kernels={"left": "poly", "right": "linear"},
+        columns={"left": None, "right": [0]},
+        n_components={"left": 2, "right": 1},
+        gating_features=[0],
+        n_screen=2,
+        max_iter=4,
+    ),
     ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
     NonstationaryClassifier([Linear(), Gaussian()], method="full", max_iter=2, n_init=1),
     CombinedKernelClassifier(),

@@ -99,6 +99,8 @@ ENTRIES = {
     "LocalizedMKLClassifier": Entry(**LOCAL),
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),
+    "LocalizedRidge": Entry(**LOCAL),
+    "LocalizedRidgeClassifier": Entry(**LOCAL),
     "MKLClassifier": Entry(**FACTORED),
     "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
     "MKLOneClass": Entry(**SHARP),
@@ -528,7 +530,16 @@ OTHERS = {
     "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
-ZERO_IS_FINE = {"epsilon", "margin", "gating_reg", "cost_reg", "projection_reg", "max_steps", "eig_tol"}
+ZERO_IS_FINE = {
+    "epsilon",
+    "margin",
+    "gating_reg",
+    "gating_sparsity",
+    "cost_reg",
+    "projection_reg",
+    "max_steps",
+    "eig_tol",
+}
 
 
 def wrong_values():

@@ -32,6 +32,7 @@ MEANINGS = {
     "class_kernels": "the kernels of each class",
     "class_weight": "weights of classes in the loss",
     "classifier": "what classifies by the learned kernel",
+    "columns": "columns that each region projects",
     "combination": "sum or product of kernels",
     "concentration": "of a Dirichlet prior",
     "cores": "points that a conformal factor is made of",
@@ -50,6 +51,7 @@ MEANINGS = {
     "gating_features": "what a gate reads",
     "gate_only": "whether the view of a gate is no kernel of the machine",
     "gating_reg": "strength of the penalty on a gate",
+    "gating_sparsity": "strength of the prior that closes gates",
     "groups": "groups of kernels",
     "halving": "whether a search leaves poor candidates out after each fold",
     "hold_out": "what is new in pairs that are left out",
@@ -154,6 +156,8 @@ MAX_ITER = {
     "LocalizedMKLClassifier": 100,  # steps of a descent that is stopped early
     "LocalizedMKLOneClass": 100,
     "LocalizedMKLRegressor": 100,
+    "LocalizedRidge": 100,
+    "LocalizedRidgeClassifier": 100,
     "NonstationaryClassifier": 30,  # convex problems from one start, not convex
     "PairwiseRidge": 1000,  # products with the kernels
     "ProjectionKernelClassifier": 100,
@@ -179,6 +183,8 @@ LOCAL = {
     "LocalizedMKLClassifier",
     "LocalizedMKLOneClass",
     "LocalizedMKLRegressor",
+    "LocalizedRidge",
+    "LocalizedRidgeClassifier",
     "NonstationaryClassifier",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",

@@ -21,7 +21,7 @@ from multikernel.clustering import MultipleKernelKMeans
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.localized import ProjectionKernelClassifier
+from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
@@ -253,6 +253,25 @@ def localized(fig: Figure) -> None:
     across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)
     gate = model.sample_kernel_weights(np.column_stack([across, np.full(100, X[:, 1].mean())]))
     curves(right, across, gate, model.view_names_, "gate")
+
+
+@ESTIMATORS.shows(
+    "localized_ridge",
+    "Two lines, found by two copies of a kernel of degree one: the fit, predictions of samples that are "
+    "left out, and the gate.",
+)
+def localized_ridge(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3, 3, 80))[:, None]
+    y = np.abs(x[:, 0]) + 0.2 * rng.normal(size=80)
+    model = LocalizedRidge([Polynomial(1), Polynomial(1)], alpha=0.1).fit(x, y)
+    left, right = two_panels(fig)
+    left.plot(x, y, ".", color="0.6", label="samples")
+    left.plot(x, model.predict(x), color=COLOURS[0], label="fit")
+    left.plot(x, model.loo_values_, ls=":", color=COLOURS[1], label="left out")
+    left.legend(frameon=False)
+    left.set_title(f"R² {model.score(x, y):.2f}, of samples left out {model.loo_score_:.2f}")
+    curves(right, x[:, 0], model.sample_kernel_weights(x), model.view_names_, "gate")
 
 
 def curves(ax: Any, across: np.ndarray, values: np.ndarray, names: Any, title: str) -> None:

@@ -47,6 +47,7 @@ from .solver.constant import learn_constant
 from .solver.gates import ALL_GATES, CONSTANT, GATES, OPEN, saturated_gates
 from .solver.learn import OPTIMIZERS, DescentOptions, Gated, GatedObjective, LocalizedResult, learn_gates
 from .solver.machines import BinaryMachines, JointMachines, Machines
+from .solver.prior import gated_objective
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
@@ -224,10 +225,12 @@ class Part:
     Ks: Array
     features: Array
     prices: Array | None  # (n, n_kernels), None where nothing has a cost
+    counts: Array  # the weight of each sample in the mean gate
 
     def among(self, Ks: Array, rows: Array) -> "Part":
         """Some of the samples; ``Ks`` is their stack."""
-        return Part(Ks, self.features[rows], None if self.prices is None else self.prices[rows])
+        prices = None if self.prices is None else self.prices[rows]
+        return Part(Ks, self.features[rows], prices, self.counts[rows])
 
 
 @dataclass(frozen=True)
@@ -280,6 +283,7 @@ class BaseLocalized(KernelEstimator):
     n_init: int
     n_jobs: int | None = None
     gating_reg: Any
+    gating_sparsity: float
     costs: Any = None
     cost_reg: float = 0.0
     init_scale: float
@@ -291,6 +295,7 @@ class BaseLocalized(KernelEstimator):
         check_descent(self, self._chooses_ridge)
         check_number("init_scale", self.init_scale, above=0.0)
         check_prune(self.prune)
+        check_number("gating_sparsity", self.gating_sparsity, at_least=0.0)
         given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
@@ -313,6 +318,7 @@ class BaseLocalized(KernelEstimator):
         self._features, self._train_features = fitted
         self._support_norms = np.sqrt(np.maximum(np.einsum("kii->ki", Ks), 0.0))
         self._costs = self._relative_costs()
+        self._gate_counts = samples.weights
         return Ks
 
     def _leave_to_gate(self) -> None:
@@ -342,10 +348,16 @@ class BaseLocalized(KernelEstimator):
     def _relative_costs(self) -> Array | None:
         """What a fully open gate of each kernel costs, in units of one error; None if nothing does."""
         share = check_number("cost_reg", self.cost_reg, at_least=0.0)
+        is_constant = isinstance(self.gating_reg, float) and np.isinf(self.gating_reg)
+        if is_constant and self.gating_sparsity > 0.0:
+            raise ValueError(
+                "gating_sparsity needs a gate that depends on the sample; got gating_reg=inf. Use a finite "
+                "ridge."
+            )
         if self.costs is None:
             return None
         costs = check_costs(self.costs, self.view_names_)
-        if isinstance(self.gating_reg, float) and np.isinf(self.gating_reg):
+        if is_constant:
             raise ValueError(
                 "costs need a gate that depends on the sample; got gating_reg=inf. Use a finite ridge, or "
                 "MKLClassifier(costs=...)."
@@ -361,7 +373,7 @@ class BaseLocalized(KernelEstimator):
     # ------------------------------------------------------------------ solve and store
     def _learn_and_store(self, Ks: Array, fit: Fit, samples: Samples) -> None:
         """Choose the ridge if that is asked for, learn the gates with it, and keep them."""
-        whole = Part(Ks, self._train_features, self._prices(fit))
+        whole = Part(Ks, self._train_features, self._prices(fit), self._gate_counts)
         everything = np.arange(samples.rows.size)
         groups = fit.groups(everything)
         seed = fixed_seed(self.random_state)
@@ -396,7 +408,8 @@ class BaseLocalized(KernelEstimator):
         if np.isinf(ridge):
             result = learn_constant(GatedObjective(*held), self.tol, self.max_iter, options.callback)
             return Gated(result, rows, names, CONSTANT)
-        objective = GatedObjective(*held, float(ridge), own.prices)
+        sparsity = float(self.gating_sparsity)
+        objective = gated_objective(sparsity, own.counts, *held, float(ridge), own.prices)
         result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
         return Gated(result, rows, names, self.gating)
 
@@ -412,8 +425,9 @@ class BaseLocalized(KernelEstimator):
         if not isinstance(self.gating_reg, str):
             return
         trivial = self._sources.size == 1 and self.gating != "sigmoid"
-        # what a constant gate costs is not part of its problem
-        ridges = [r * fit.unit for r in RIDGES if np.isfinite(r) or self._costs is None]
+        # what a constant gate costs, and what closes gates, is not part of the problem of a constant gate
+        open_to_all = self._costs is None and self.gating_sparsity == 0.0
+        ridges = [r * fit.unit for r in RIDGES if np.isfinite(r) or open_to_all]
         folds = gating_folds(fit.targets, classifier=hasattr(self, "classes_"), seed=seed)
         if trivial or not folds or fit.unit == 0.0:
             self.gating_reg_ = 0.0 if trivial else ridges[0]
@@ -470,6 +484,7 @@ class BaseLocalized(KernelEstimator):
             support_norms=self._support_norms[:, kept],
         )
         del self._train_features, self._features, self._sources, self._bank, self._support_norms
+        del self._gate_counts
         warn_of_machines(self, results)
         warn_of_descent(self, results, "", "Lower init_scale, or use fewer gating features.")
         if gates[0].kind != CONSTANT:

@@ -39,13 +39,19 @@ from ...kernels.strings.weighted_degree import WeightedDegree
 from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace, UnitVariance
 from ...localized.base import GatedKernels
 from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from ...localized.least_squares import LocalizedRidge, LocalizedRidgeClassifier
 from ...localized.projection import (
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
 from ...localized.solver.gates import GaussianGate, SigmoidGate, SoftmaxGate
-from ...localized.solver.projections import GaussianProjection, LinearProjection, ProjectionModel
+from ...localized.solver.projections import (
+    GaussianProjection,
+    LinearProjection,
+    PolynomialProjection,
+    ProjectionModel,
+)
 from ...mkl.classifier import MKLClassifier
 from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass

@@ -37,11 +37,12 @@ FORMAT_2 = """
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
     KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap Laplacian Layout
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
-    LocalizedMKLRegressor LogPenaltyMKL LowRankBank LowerBoundedMKL MKLClassifier MKLClassifierCV
-    MKLOneClass MKLRegressor MKLRegressorCV MKLRidge MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule
-    Member Members MemoryEstimate Mismatch Mixed MixedColumn MultipleKernelKMeans MutualFilling
-    NamedSeries Network NonstationaryClassifier ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge
-    PearsonRule Plain Polynomial PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
+    LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
+    LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
+    MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
+    ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
+    PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
     ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
     RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling

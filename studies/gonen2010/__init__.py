@@ -2,36 +2,27 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import (
-    benchmarks,
-    components,
-    concrete,
-    costs,
-    faces,
-    motorcycle,
-    outliers,
-    own_data,
-    plane,
-    search,
-    surfaces,
-    visual,
-)
-from studies.study import Study, Table
+from studies.gonen2010 import costs, outliers, own_data, search, surfaces
+from studies.gonen2010.localized_entries import ENTRIES_LOCALIZED
+from studies.study import Kind, Study, Table
 
-_TABLES = (search.TABLE, costs.TABLE, benchmarks.TABLE, faces.TABLE, concrete.TABLE, *own_data.TABLES)
-_FIGURES = (
+_LOCALIZED = {entry.stem for entry in ENTRIES_LOCALIZED}
+_ENTRIES = (
+    search.TABLE,
+    costs.TABLE,
+    *(table for table in own_data.TABLES if table.stem not in _LOCALIZED),
     *outliers.FIGURES,
     *surfaces.FIGURES,
-    *plane.FIGURES,
-    motorcycle.FIGURE,
-    *visual.FIGURES,
-    *components.FIGURES,
+    *ENTRIES_LOCALIZED,
 )
 
 
-def _in_order(entries: Iterable[Table]) -> list[Table]:
+def _of_kind(kind: Kind, entries: Iterable[Table]) -> dict[str, Table]:
     """By chapter and number, as 5.6 before 5.10."""
-    return sorted(entries, key=lambda entry: [int(part) for part in entry.name.split(".")])
+    chosen = [entry for entry in entries if entry.kind == kind]
+    if kind != "own":
+        chosen.sort(key=lambda entry: [int(part) for part in entry.name.split(".")])
+    return {entry.name: entry for entry in chosen}
 
 
 STUDY = Study(
@@ -40,8 +31,9 @@ STUDY = Study(
         "M. Gönen (2010). Localized multiple kernel algorithms for machine learning. PhD thesis, Computer "
         "Engineering, Boğaziçi University."
     ),
-    tables={table.name: table for table in _in_order(_TABLES)},
-    figures={figure.name: figure for figure in _in_order(_FIGURES)},
+    tables=_of_kind("table", _ENTRIES),
+    figures=_of_kind("figure", _ENTRIES),
+    own=_of_kind("own", _ENTRIES),
 )
 
 __all__ = ["STUDY"]

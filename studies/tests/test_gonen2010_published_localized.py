@@ -1,4 +1,4 @@
-"""The printed numbers of Gönen (2010) on localized kernels: counted, added up, and what must hold for them."""
+"""The printed numbers of Gönen (2010) on localized kernels: counted, added up, what must hold for them."""
 
 from decimal import Decimal
 

@@ -77,11 +77,11 @@ class Data:
     draw: Callable[[Sample, int], list[Fold]] = draw_halves
 
 
-_MANY = (1, 2, 3, 5, 10, 15)
+_MANY, _DIGITS = (1, 2, 3, 5, 15), (1, 3, 15)
 DATA = {
     "5.19": Data("WAVEFORM", "waveform", (0, 1), _MANY),
-    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), _MANY),
-    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), _MANY),
+    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), _DIGITS),
+    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), _DIGITS),
     "5.22": Data("OLIVETTI", "olivetti", (), (1, 2, 4), draw_faces),
 }
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from studies.gonen2010 import costs, outliers, own_data, search, surfaces
-from studies.gonen2010.localized_entries import ENTRIES_LOCALIZED
+from studies.gonen2010.claims_localized import claims_localized
+from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
 from studies.study import Kind, Study, Table
 
 _LOCALIZED = {entry.stem for entry in ENTRIES_LOCALIZED}
@@ -34,6 +35,8 @@ STUDY = Study(
     tables=_of_kind("table", _ENTRIES),
     figures=_of_kind("figure", _ENTRIES),
     own=_of_kind("own", _ENTRIES),
+    claims=claims_localized,
+    data=DATA_LOCALIZED,
 )
 
 __all__ = ["STUDY"]

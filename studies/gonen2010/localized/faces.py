@@ -190,7 +190,7 @@ def _draw_weights(axes: Any, weights: Array, top: float | None = None) -> None:
 
 def _draw_weighted(axes: Any, image: Array, weights: Array) -> None:
     scaled = np.kron(weights.reshape(PATCHES, PATCHES), np.ones((SIDE // PATCHES, SIDE // PATCHES)))
-    axes.imshow(image * scaled, cmap="gray", vmin=0.0)
+    axes.imshow(image * scaled, cmap="gray", vmin=0.0, vmax=1.0)
     axes.set_axis_off()
 
 
@@ -274,13 +274,14 @@ def draw_averages(summary: Summary, path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.5, 3.8), layout="constrained")
+    figure = Figure(figsize=(10.5, 3.3), layout="constrained")
     for axes, method in zip(figure.subplots(1, 3), IN_FIGURES, strict=True):
         label = PROBLEM.methods[method].label
         rows = [row for row in summary["rows"] if row["section"] == label and "weights" in row["values"]]
         weights = np.array([row["values"]["weights"]["mean"] for row in rows])
         picture = axes.imshow(weights, cmap="gray", vmin=0.0)
-        axes.set(title=label, xticks=[], yticks=[])
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(label, fontsize="small")
         figure.colorbar(picture, ax=axes, shrink=0.85)
     figure.savefig(path, dpi=110)
 

@@ -315,6 +315,7 @@ def test_local_fits_are_those_of_the_kernels_and_gates_add_up(data_folder, monke
     fit, local, gates = motorcycle.mean_fits("biased", times)
     np.testing.assert_allclose(gates.sum(axis=1), 1.0)
     assert local.shape == (30, 3) and np.abs(fit - 4.0 * np.abs(times[:, 0] - 30.0)).mean() < 15.0
+    assert np.ptp(np.diff(local, axis=0), axis=0) == pytest.approx(np.zeros(3), abs=1e-8)  # straight
     first = motorcycle.fit_curve("biased", x[:, None], y)
     parts = first.contributions(times)
     intercept = float(np.ravel(first.intercept_)[0])

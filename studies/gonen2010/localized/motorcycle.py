@@ -28,6 +28,7 @@ METHODS: dict[str, tuple[str, Kernel, int]] = {
     "biased": ("LMKL (3 of x z + 1 and softmax)", Polynomial(1), 3),
 }
 _N_STEPS = 400
+_SEEN = 1e-3
 
 Array = np.ndarray
 
@@ -113,12 +114,22 @@ def mean_fits(method: str, times: Array) -> tuple[Array, Array, Array]:
     for training, _ in _folds(X, 0):
         model = fit_curve(method, X[training], y[training])
         gates = np.asarray(model.sample_kernel_weights(times))
-        parts = np.asarray(model.contributions(times))
-        local = parts / np.maximum(gates, 1e-12) + float(np.ravel(model.intercept_)[0])
+        local = _lines(times[:, 0], np.asarray(model.contributions(times)), gates)
+        local += float(np.ravel(model.intercept_)[0])
         order = np.argsort((gates * times).sum(axis=0) / gates.sum(axis=0))
         found.append((model.predict(times), local[:, order], gates[:, order]))
     fit, local, gates = (np.mean([one[k] for one in found], axis=0) for k in range(3))
     return fit, local, gates
+
+
+def _lines(times: Array, parts: Array, gates: Array) -> Array:
+    """The straight lines that become the contributions of the kernels by their gates."""
+    lines = np.empty_like(parts)
+    for m, (part, gate) in enumerate(zip(parts.T, gates.T, strict=True)):
+        where = gate > _SEEN * gate.max()  # elsewhere a quotient of two roundings
+        slope, start = np.polyfit(times[where], part[where] / gate[where], 1)
+        lines[:, m] = start + slope * times
+    return lines
 
 
 def draw_figure(summary: Summary, path: Path) -> None:

@@ -417,7 +417,7 @@ SPLITS_SAID = (
     "The thesis has one test part; a split of the command is a random test part, and a number of ours the "
     "mean over them. The s.e. of a difference takes the thesis's test part to vary as ours do, s √(1 + 1/n). "
     "The printed ± is the spread over the folds of one test part; beside it, ours (± over folds) is the mean "
-    "spread over the folds of a split."
+    "spread over the folds of a split. From so few splits the s.e. is itself uncertain."
 )
 THIRDS = (
     "Section 5.1: a random third is the test part; the rest is halved five times over, and each half trains "

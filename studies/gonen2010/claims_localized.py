@@ -272,7 +272,7 @@ def _dimensions(summaries: Mapping[str, Summary]) -> Sequence[Claim]:
     rival = min(waves["PCA + SVM", size][1] for size in (2, 3))
     reached = min(faces[kind, size][0] for kind in few for size in (2, 4))
     digits = _curves(summaries["figure5.21"])
-    gain = min(digits[kind, size][0] - digits["GPK", size][0] for kind in few for size in (1, 3, 15))
+    gain = min(digits[kind, size][0] - digits["GPK", size][0] for kind in few for size in (1, 3))
     return (
         Claim(
             "On WAVEFORM LPK is some three points more accurate than SVM after PCA with two or three "

@@ -363,9 +363,9 @@ def test_methods_of_few_dimensions_are_what_they_are_called():
     methods = dimensions.PROBLEMS["5.19"].methods
     assert methods["pca-5"].build(None, {"C": 0.5})[1].n_components == 5
     assert len(methods["svm"].build(None, {"C": 0.5}).steps) == 2
-    for key, regions in (("gpk-5", 1), ("lpk2-5", 2), ("lpk3-5", 3)):
+    for key, regions in (("gpk-3", 1), ("lpk2-3", 2), ("lpk3-3", 3)):
         model = methods[key].build(None, {"C": 0.5})
-        assert (model.n_regions, model.n_components, model.C) == (regions, 5, 0.5)
+        assert (model.n_regions, model.n_components, model.C) == (regions, 3, 0.5)
     assert STUDY.figure("5.20").stand_in and not STUDY.figure("5.19").stand_in
 
 

@@ -16,8 +16,8 @@ COUNTS = {
         "figure1.5": 3, "figure2.2": 1, "figure2.4": 1, "figure2.5": 1, "figure3.2": 3 * 5, "figure3.3": 11,
         "figure3.4": 3, "figure4.3": 2, "figure4.4": 1, "figure5.8": 8, "figure5.9": 5, "figure5.10": 1,
         "figure5.11": 2, "figure5.12": 3, "figure5.13": 8, "figure5.14": 2, "figure5.15": 2,
-        "figure5.16": 2, "figure5.17": 2, "figure5.18": 2, "figure5.19": 1 + 4 * 5,
-        "figure5.20": 1 + 4 * 3, "figure5.21": 1 + 4 * 3, "figure5.22": 1 + 4 * 3, "figure5.23": 1,
+        "figure5.16": 2, "figure5.17": 2, "figure5.18": 2, "figure5.19": 1 + 5 + 3 * 3,
+        "figure5.20": 1 + 3 + 3 * 2, "figure5.21": 1 + 3 + 3 * 2, "figure5.22": 1 + 4 * 3, "figure5.23": 1,
         "figure5.24": 1,
     },
     "lanckriet2004": {

@@ -68,21 +68,32 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Data:
-    """The data of a figure: its set, which classes are +1, the dimensions tried, and how folds are drawn."""
+    """The data of a figure: its set, which classes are +1, the dimensions tried, and how folds are drawn.
+
+    Attributes
+    ----------
+    title, dataset : str
+    positive : tuple of int
+    reduced, learned : tuple of int
+        The dimensions of PCA and LFDA, and of the projections.
+    draw : callable
+        See `Problem`.
+    """
 
     title: str
     dataset: str
     positive: tuple[int, ...]
-    dimensions: tuple[int, ...]
+    reduced: tuple[int, ...]
+    learned: tuple[int, ...]
     draw: Callable[[Sample, int], list[Fold]] = draw_halves
 
 
-_MANY, _DIGITS = (1, 2, 3, 5, 15), (1, 3, 15)
+_WAVES, _DIGITS = ((1, 2, 3, 5, 15), (1, 2, 3)), ((1, 3, 15), (1, 3))
 DATA = {
-    "5.19": Data("WAVEFORM", "waveform", (0, 1), _MANY),
-    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), _DIGITS),
-    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), _DIGITS),
-    "5.22": Data("OLIVETTI", "olivetti", (), (1, 2, 4), draw_faces),
+    "5.19": Data("WAVEFORM", "waveform", (0, 1), *_WAVES),
+    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), *_DIGITS),
+    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), *_DIGITS),
+    "5.22": Data("OLIVETTI", "olivetti", (), (1, 2, 4), (1, 2, 4), draw_faces),
 }
 
 
@@ -116,7 +127,7 @@ def _methods(data: Data) -> dict[str, Method]:
     for key, label in LABELS.items():
         if key == "lfda" and not HAS_LFDA:
             continue
-        for size in data.dimensions:
+        for size in data.learned if key in _REGIONS else data.reduced:
             build = (
                 partial(_projected, _REGIONS[key], size)
                 if key in _REGIONS

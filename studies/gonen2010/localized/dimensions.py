@@ -255,9 +255,8 @@ def _figure(name: str) -> Table:
             _NOTES[name][0],
             *folds,
             *_GENERAL,
-            f"Dimensions {', '.join(map(str, data.dimensions))}. The thesis's axis cannot be read in "
-            "the text "
-            "at hand.",
+            f"Dimensions of PCA: {', '.join(map(str, data.reduced))}; of GPK and LPK: "
+            f"{', '.join(map(str, data.learned))}. The thesis's axis cannot be read in the text at hand.",
             SPLITS_SAID,
         ),
         notes=(*_NOTES[name][1:], *LFDA_ABSENT),

@@ -48,7 +48,7 @@ from studies.gonen2010.published_localized import REPRESENTATIONS, cells_of
 from studies.study import Quantity, Table, Unit
 
 SPLITS, CURVE_SPLITS = 5, 2
-COPIES = tuple(range(1, 7))
+COPIES = tuple(range(1, 9))
 
 
 @lru_cache(maxsize=1)

@@ -158,7 +158,7 @@ def _run(
     """Compute one table; return its summary, and the path of its page without the suffix."""
     folder = folder or ROOT / "docs" / "reproduce" / study.name
     results = results or ROOT / "studies" / study.name / "results"
-    store = results / f"{table.stem}.jsonl"
+    store = results / table.results_name
     with count_fits(f"{study.name} {table.kind} {table.name}", store, "pieces") as progress:
         summary = run_table(
             study, table, folder=folder, results=results, splits=splits, jobs=jobs, progress=progress

@@ -127,6 +127,8 @@ class Table:
         counts as reproduced. Where it holds for some rows, they say so (`comparison_row`).
     cells : sequence of Published
         Every number that the publication prints under this name, compared here or not.
+    shares : str
+        The stem of another entry whose finished units this one shows, ``"table1"``: same units, same version.
     """
 
     name: str
@@ -142,6 +144,7 @@ class Table:
     kind: Kind = "table"
     stand_in: str = ""
     cells: Sequence[Published] = ()
+    shares: str = ""
 
     def __post_init__(self) -> None:
         if self.kind == "own" and self.cells:
@@ -153,6 +156,11 @@ class Table:
     def stem(self) -> str:
         """What the names of its files begin with, e.g. ``"table1"``; of an own experiment ``"own-name"``."""
         return f"own-{self.name}" if self.kind == "own" else f"{self.kind}{self.name}"
+
+    @property
+    def results_name(self) -> str:
+        """The name of the file of its finished units."""
+        return f"{self.shares or self.stem}.jsonl"
 
 
 @dataclass(frozen=True)

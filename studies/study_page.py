@@ -82,7 +82,11 @@ def study_overview(study: Study, summaries: Mapping[str, Summary]) -> dict[str, 
         "study": study.name,
         "title": study.title,
         "citation": study.citation,
-        "cpu_seconds": sum(summary.get("cpu_seconds", 0) for summary in summaries.values()),
+        "cpu_seconds": sum(
+            summaries[entry.stem].get("cpu_seconds", 0)
+            for entry in study.entries()
+            if entry.stem in summaries and not entry.shares  # whose units are counted where they were done
+        ),
         "missing": missing,
         "claims": [
             {"sentence": claim.sentence, "verdict": claim.verdict, "evidence": claim.evidence}

@@ -2,43 +2,20 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import (
-    benchmarks,
-    components,
-    concrete,
-    costs,
-    faces,
-    motorcycle,
-    own_data,
-    plane,
-    preparation,
-    search,
-    search_figures,
-    several_classes,
-    surfaces,
-    visual,
-)
+from studies.gonen2010 import costs, preparation, search, search_figures, several_classes, surfaces
 from studies.gonen2010.claims import judge
 from studies.gonen2010.inventory import inventory_notes
+from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
 from studies.gonen2010.yeast import DATA
 from studies.study import Study, Table
 
-_TABLES = (
+_ENTRIES = (
     *search.TABLES,
     *costs.TABLES,
-    benchmarks.TABLE,
-    faces.TABLE,
-    concrete.TABLE,
-    *own_data.TABLES,
-)
-_FIGURES = (
     *several_classes.FIGURES,
     *surfaces.FIGURES,
     *search_figures.FIGURES,
-    *plane.FIGURES,
-    motorcycle.FIGURE,
-    *visual.FIGURES,
-    *components.FIGURES,
+    *ENTRIES_LOCALIZED,
 )
 
 
@@ -47,7 +24,10 @@ def _in_order(entries: Iterable[Table]) -> list[Table]:
     return sorted(entries, key=lambda entry: [int(part) for part in entry.name.split(".")])
 
 
-_PUBLISHED = (*_in_order(_TABLES), *_in_order(_FIGURES))
+_PUBLISHED = tuple(
+    entry for kind in ("table", "figure") for entry in _in_order(e for e in _ENTRIES if e.kind == kind)
+)
+_OWN = (preparation.TABLE, *(entry for entry in _ENTRIES if entry.kind == "own"))
 STUDY = Study(
     name="gonen2010",
     title="Gönen (2010)",
@@ -57,7 +37,7 @@ STUDY = Study(
     ),
     tables={entry.name: entry for entry in _PUBLISHED if entry.kind == "table"},
     figures={entry.name: entry for entry in _PUBLISHED if entry.kind == "figure"},
-    own={preparation.TABLE.name: preparation.TABLE},
+    own={entry.name: entry for entry in _OWN},
     notes=(
         *inventory_notes([entry.stem for entry in _PUBLISHED]),
         "The thesis prints means and standard deviations of ten folds with one random third as the test set. "
@@ -69,7 +49,7 @@ STUDY = Study(
         "samples: the pages on localized kernels are no independent confirmation of the method.",
     ),
     claims=judge,
-    data=(DATA,),
+    data=(DATA, *DATA_LOCALIZED),
     judges_parts=True,
 )
 

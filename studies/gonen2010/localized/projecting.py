@@ -1,10 +1,8 @@
-"""What the projection figures have in common: the methods, LFDA where it is there, and the points."""
+"""What the projection figures have in common: the methods and the points."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,19 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from multikernel.kernels import Linear
 from multikernel.localized.projection import ProjectionKernelClassifier
 from multikernel.mkl.classifier import MKLClassifier
+from multikernel.reduction import LFDA
 from multikernel.views import View
 from studies.data import load_data
 
 Array = np.ndarray
-_LFDA_ROOM = "multikernel.reduction"
-HAS_LFDA = find_spec(_LFDA_ROOM) is not None
-LFDA_ABSENT = (
-    ()
-    if HAS_LFDA
-    else (
-        "LFDA is absent: the library has no `multikernel.reduction.LFDA` yet, and nothing stands in for it.",
-    )
-)
 
 
 @lru_cache(maxsize=2)
@@ -60,7 +50,7 @@ def reduced_machine(reduction: str, n_components: int, C: float, first: int | No
     """
     if reduction == "pca":
         return make_pipeline(StandardScaler(), PCA(n_components, random_state=0), linear_machine(C))
-    lfda = import_module(_LFDA_ROOM).LFDA(n_components=n_components)
+    lfda = LFDA(n_components=n_components)
     steps = [] if first is None else [PCA(first, random_state=0)]
     return make_pipeline(StandardScaler(), *steps, lfda, linear_machine(C))
 

@@ -171,4 +171,6 @@ def majority_rate(task: str, y: Any) -> float | None:
 def _rival_text(test: Part) -> str:
     """A rival with its score, the difference with its interval, and p."""
     gap = f"{test['difference']:+.3f} [{test['low']:+.3f}, {test['high']:+.3f}]"
-    return f"{test['rival']} ({test['score']:.3f}; {gap}, p = {test['p']:.2g})"
+    side = _side(test["difference"], test) if test["verdict"] == "tie" else None
+    hint = f", yet {side} on all {N_FITS} folds" if side else ""
+    return f"{test['rival']} ({test['score']:.3f}; {gap}, p = {test['p']:.2g}{hint})"

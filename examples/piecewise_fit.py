@@ -59,12 +59,19 @@ def views(**kernels: Kernel) -> list[View]:
 
 
 CONTENDERS: dict[str, Any] = {
-    LINEAR: LocalizedMKLRegressor(views(first=Linear(), second=Linear(), third=Linear()), epsilon=EPSILON),
+    LINEAR: LocalizedMKLRegressor(
+        views(first=Linear(), second=Linear(), third=Linear()), epsilon=EPSILON, gating_reg=0.0
+    ),
     BIASED: LocalizedMKLRegressor(
-        views(first=Polynomial(1), second=Polynomial(1), third=Polynomial(1)), epsilon=EPSILON
+        views(first=Polynomial(1), second=Polynomial(1), third=Polynomial(1)),
+        epsilon=EPSILON,
+        gating_reg=0.0,
     ),
     "gate, three of degree one, 3 starts": LocalizedMKLRegressor(
-        views(first=Polynomial(1), second=Polynomial(1), third=Polynomial(1)), epsilon=EPSILON, n_init=3
+        views(first=Polynomial(1), second=Polynomial(1), third=Polynomial(1)),
+        epsilon=EPSILON,
+        gating_reg=0.0,
+        n_init=3,
     ),
     "weights, degrees one to three": MKLRegressor(
         views(line=Polynomial(1), parabola=Polynomial(2), cubic=Polynomial(3)), epsilon=EPSILON

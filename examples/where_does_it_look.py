@@ -98,7 +98,7 @@ def contenders(n_pixels: int) -> dict[str, Any]:
         )
         for k in range(N_CELLS**2)
     ]
-    gate: dict[str, Any] = {"C": C, "gating_features": seen, "tol": TOL}
+    gate: dict[str, Any] = {"C": C, "gating_features": seen, "gating_reg": 0.0, "tol": TOL}
     return {
         "whole image, linear": MKLClassifier([View("whole", Linear(), whole, **options)], C=C),
         "whole image, Gaussian": MKLClassifier([View("whole", Gaussian(), whole, normalize=None)], C=C),

@@ -61,7 +61,7 @@ def everywhere(kernels: dict[str, Kernel], preparation: dict[str, Any]) -> MKLCl
 
 def gated(kernels: dict[str, Kernel], preparation: dict[str, Any], n_init: int = 1) -> LocalizedMKLClassifier:
     """A gate over the kernels, the best by objective of so many starts."""
-    return LocalizedMKLClassifier(make_views(kernels, preparation), C=C, n_init=n_init)
+    return LocalizedMKLClassifier(make_views(kernels, preparation), C=C, gating_reg=0.0, n_init=n_init)
 
 
 BOTH: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2)}

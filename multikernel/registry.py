@@ -21,6 +21,8 @@ from .localized import (
     LocalizedMKLClassifier,
     LocalizedMKLOneClass,
     LocalizedMKLRegressor,
+    LocalizedRidge,
+    LocalizedRidgeClassifier,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
@@ -36,9 +38,11 @@ from .mkl import (
     MKLRidge,
     MKLRidgeCV,
     RegularizedMKLClassifier,
+    RegularizedMKLRegressor,
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
+from .reduction import LFDA
 from .rules import (
     CombinedKernelClassifier,
     CombinedKernelOneClass,
@@ -77,7 +81,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("multiclass", "All classes in one machine", MKLClassifier),
-    ("regularized", "Kernel costs chosen by cross-validation", RegularizedMKLClassifier),
+    (
+        "regularized",
+        "Kernel costs chosen by cross-validation",
+        RegularizedMKLClassifier,
+        RegularizedMKLRegressor,
+    ),
     ("posterior", "Labels with doubts", PosteriorSVC),
     ("transductive", "One kernel matrix over labelled and new points", TransductiveMKLClassifier),
     (
@@ -86,6 +95,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         LocalizedMKLClassifier,
         LocalizedMKLRegressor,
         LocalizedMKLOneClass,
+    ),
+    (
+        "localized_ridge",
+        "A gate over the kernels of a ridge regression",
+        LocalizedRidgeClassifier,
+        LocalizedRidge,
     ),
     (
         "projection",
@@ -108,6 +123,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("knn", "Nearest neighbours by a kernel", KernelKNNClassifier),
     ("spectral", "A kernel learned from its spectrum", SpectralKernelClassifier),
     ("conformal", "A kernel rescaled from place to place", ConformalKernel),
+    ("lfda", "Local Fisher discriminant analysis", LFDA),
     ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
     (
         "pca",

@@ -13,9 +13,11 @@ from multikernel.core.store import on_cluster
 from multikernel.datasets.catalogue import MissingDataset
 from studies import Study, Table, get_study, list_studies, run_table
 from studies.compare import sections
+from studies.counts import count_errata, counts_lines, errata_of
 from studies.data import data_help, use_folder
 from studies.render import agreement_text, json_text, narrow_tables, remarks, stand_ins, time_text
 from studies.study import KINDS, Kind, Summary
+from studies.study_page import read_summaries
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,6 +58,12 @@ def compute(
         typer.Option("--results", help="Folder of the finished work; studies/STUDY/results if not given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    counts: Annotated[
+        bool,
+        typer.Option(
+            "--counts", help="Only count, in the pages that are there, what is reproduced and what is not."
+        ),
+    ] = False,
 ) -> None:
     """Compute a published table or figure again and show our numbers beside the published ones.
 
@@ -64,6 +72,10 @@ def compute(
     """
     names: dict[Kind, str | None] = {"table": table, "figure": figure, "own": own}
     with misuse():
+        if counts:
+            _refuse_beside("--counts", _given(names) | {"--all": everything or None})
+            _count([one for one in list_studies() if one.title] if study is None else [_study(study)], folder)
+            return
         if study is None and not any(names.values()) and not everything:
             _list()
             return
@@ -71,9 +83,7 @@ def compute(
             _print(data_help(_study(study)))
             return
         if everything:
-            _refuse_with_all(
-                {f"--{kind}": name for kind, name in names.items()} | {"--json": as_json or None}
-            )
+            _refuse_beside("--all", _given(names) | {"--json": as_json or None})
             chosen = list_studies() if study is None else [_study(study)]
             entries = [(one, entry) for one in chosen for entry in one.entries()]
         else:
@@ -123,10 +133,23 @@ def _find(study: str | None, names: dict[Kind, str | None]) -> tuple[Study, Tabl
     )
 
 
-def _refuse_with_all(given: dict[str, Any]) -> None:
+def _given(names: dict[Kind, str | None]) -> dict[str, Any]:
+    return {f"--{kind}": name for kind, name in names.items()}
+
+
+def _refuse_beside(option: str, given: dict[str, Any]) -> None:
     named = [name for name, value in given.items() if value is not None]
     if named:
-        raise ValueError(f"--all must stand without {', '.join(given)}; got {' and '.join(named)} too.")
+        raise ValueError(f"{option} must stand without {', '.join(given)}; got {' and '.join(named)} too.")
+
+
+def _count(chosen: list[Study], folder: Path | None) -> None:
+    """Print what became of the published tables, figures and numbers, without computing anything."""
+    errata = count_errata(ROOT / "docs" / "errata.md")
+    for study in chosen:
+        summaries = read_summaries(study, folder or ROOT / "docs" / "reproduce" / study.name)
+        for line in counts_lines(study, summaries, errata_of(study, errata)):
+            _print(line)
 
 
 def _run(
@@ -135,7 +158,7 @@ def _run(
     """Compute one table; return its summary, and the path of its page without the suffix."""
     folder = folder or ROOT / "docs" / "reproduce" / study.name
     results = results or ROOT / "studies" / study.name / "results"
-    store = results / f"{table.stem}.jsonl"
+    store = results / table.results_name
     with count_fits(f"{study.name} {table.kind} {table.name}", store, "pieces") as progress:
         summary = run_table(
             study, table, folder=folder, results=results, splits=splits, jobs=jobs, progress=progress

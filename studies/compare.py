@@ -263,7 +263,7 @@ def agreement(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[di
     counts = []
     places: set[str] = set()
     for section in sections(rows):
-        cells = [cell for row in rows if row["section"] == section for cell in _counted(row, keys)]
+        cells = [cell for row in rows if row["section"] == section for cell in counted_cells(row, keys)]
         for place in (cell["place"] for cell in cells if cell["place"]):
             if place in places:
                 raise ValueError(
@@ -323,8 +323,21 @@ def _does_count(row: Mapping[str, Any]) -> bool:
     return row.get("counts", True) and not row.get("stand_in")
 
 
-def _counted(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """The published cells, with a standard error of the difference, beside which a row stands that counts."""
+def counted_cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the published cells, with a s.e. of the difference, beside which a row stands that counts.
+
+    Parameters
+    ----------
+    row : mapping
+        See `comparison_row`.
+    keys : sequence of str
+        The quantities to look at.
+
+    Returns
+    -------
+    list of dict
+        With ``place``, ``doubt``, ``difference`` and ``se_difference``.
+    """
     if not _does_count(row):
         return []
     return [cell for cell in _cells(row, keys) if cell["se_difference"] is not None]

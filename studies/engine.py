@@ -41,7 +41,8 @@ def run_table(
         figure all are called ``figure<name>``, of an experiment of our own ``own-<name>``. The page of the
         study, README.md, is written anew if the study has one.
     results : Path, default=None
-        Where ``table<name>.jsonl`` has every finished unit; the folder of the pages if None.
+        Where ``table<name>.jsonl`` has every finished unit (`Table.results_name`); the folder of the pages if
+        None.
     splits : int, default=None
         How many random splits; as many as the publication has if None.
     jobs : int, default=1
@@ -63,7 +64,7 @@ def run_table(
     check_positive_integer("jobs", jobs)
     units = list(table.units(n_splits))
     results = folder if results is None else results
-    store = ResultStore(results / f"{table.stem}.jsonl")
+    store = ResultStore(results / table.results_name)
     for path in (store.path, *(folder / f"{table.stem}{suffix}" for suffix in (".json", ".md", ".png"))):
         check_destination(path)
     names = {name for unit in units for name in unit.datasets}

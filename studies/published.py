@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-Spread = Literal["sd", "se"]
+Spread = Literal["sd", "se", "within"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Published:
         TSA"``. A cell is counted once, and its place says which it is.
     doubt : str
         What is wrong with the number or with the text at hand, in one sentence; it is counted apart.
-    spread : {"sd", "se"}
-        What ± is: the standard deviation over the splits, or the standard error of the mean.
+    spread : {"sd", "se", "within"}
+        What ± is: the standard deviation over the splits, the standard error of the mean, or the standard
+        deviation within one split, over its folds, which says nothing of other splits.
 
     Examples
     --------
@@ -74,14 +75,14 @@ class Published:
         return 0.5 * 10.0**exponent
 
     def variance_of_mean(self, splits: int | None) -> float | None:
-        """Return the square of the standard error of the value, None where no ± is printed.
+        """Return the square of the standard error of the value, None where no ± is printed that tells it.
 
         Parameters
         ----------
         splits : int or None
             Over how many splits the value is a mean; a standard deviation must have it.
         """
-        if self.plus_minus is None:
+        if self.plus_minus is None or self.spread == "within":
             return None
         squared = float(self.plus_minus) ** 2
         if self.spread == "se":

@@ -250,7 +250,12 @@ def _columns(quantity: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
         ),
     ]
     if quantity["difference"]:
-        columns.append((_DIFFERENCE, [_difference(value, digits) for value in found]))
+        # data that stand in are not those of the printed number, which so is neither near nor beyond
+        texts = [
+            _difference(value, digits, marked=not row.get("stand_in"))
+            for value, row in zip(found, rows, strict=True)
+        ]
+        columns.append((_DIFFERENCE, texts))
     return [(title, texts) for title, texts in columns if any(text != NOTHING for text in texts)]
 
 
@@ -265,16 +270,17 @@ def _printed(value: Mapping[str, Any], digits: int) -> str:
     return f"{printed} {DOUBTFUL}" if value["doubt"] else str(printed)
 
 
-def _difference(value: Mapping[str, Any], digits: int) -> str:
+def _difference(value: Mapping[str, Any], digits: int, marked: bool) -> str:
     difference, errors = value.get("difference"), value.get("se_difference")
     if isinstance(difference, list) and errors is not None:
         parts = [{"difference": d, "se_difference": e} for d, e in zip(difference, errors, strict=True)]
         return " / ".join(
-            _number(part["difference"], digits, signed=True) + (f" {BEYOND}" if is_beyond(part) else "")
+            _number(part["difference"], digits, signed=True)
+            + (f" {BEYOND}" if marked and is_beyond(part) else "")
             for part in parts
         )
     text = _with_error(difference, errors, digits, signed=True)
-    return f"{text} {BEYOND}" if is_beyond(value) else text
+    return f"{text} {BEYOND}" if marked and is_beyond(value) else text
 
 
 def _with_error(value: Any, error: Any, digits: int, signed: bool = False) -> str:

@@ -127,6 +127,8 @@ class Table:
         counts as reproduced. Where it holds for some rows, they say so (`comparison_row`).
     cells : sequence of Published
         Every number that the publication prints under this name, compared here or not.
+    shares : str
+        The stem of another entry whose finished units this one shows, ``"table1"``: same units, same version.
     """
 
     name: str
@@ -142,6 +144,7 @@ class Table:
     kind: Kind = "table"
     stand_in: str = ""
     cells: Sequence[Published] = ()
+    shares: str = ""
 
     def __post_init__(self) -> None:
         if self.kind == "own" and self.cells:
@@ -153,6 +156,11 @@ class Table:
     def stem(self) -> str:
         """What the names of its files begin with, e.g. ``"table1"``; of an own experiment ``"own-name"``."""
         return f"own-{self.name}" if self.kind == "own" else f"{self.kind}{self.name}"
+
+    @property
+    def results_name(self) -> str:
+        """The name of the file of its finished units."""
+        return f"{self.shares or self.stem}.jsonl"
 
 
 @dataclass(frozen=True)
@@ -218,6 +226,12 @@ class Study:
         Stem of a table (``"table1"``) to its summary, for all of the study, to the claims of the publication.
     data : sequence of DataFile
         What a user can bring.
+    reasons : mapping of str to str
+        Regular expression to why our mean differs, by more than two standard errors, from the numbers at the
+        places that it fits; the first that fits counts. What none fits is unexplained.
+    judges_parts : bool
+        Whether `claims` takes summaries of which some are missing, and leaves out what they are needed for:
+        for a study some of whose tables need data that a user brings.
     """
 
     name: str
@@ -229,6 +243,8 @@ class Study:
     notes: Sequence[str] = ()
     claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
     data: Sequence[DataFile] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    judges_parts: bool = False
 
     def entries(self) -> list[Table]:
         """Return the tables, the figures and our own experiments, in this order."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from multikernel._files import write_whole
+from studies.counts import beyond_cells, group_by_reason
 from studies.render import NOTHING, json_text, markdown_table, stand_ins, time_text
 from studies.study import Claim, Study, Summary, Table
 
@@ -71,15 +73,20 @@ def study_overview(study: Study, summaries: Mapping[str, Summary]) -> dict[str, 
     -------
     dict
         ``study``, ``title``, ``citation``, ``cpu_seconds``, ``missing`` (stems without a summary) and
-        ``claims``, which are empty as long as something is missing.
+        ``claims``, which are empty as long as something is missing, unless the study judges parts.
     """
     missing = [entry.stem for entry in study.entries() if entry.stem not in summaries]
-    found: Sequence[Claim] = () if missing or study.claims is None else study.claims(summaries)
+    waits = bool(missing) and not study.judges_parts
+    found: Sequence[Claim] = () if waits or study.claims is None else study.claims(summaries)
     return {
         "study": study.name,
         "title": study.title,
         "citation": study.citation,
-        "cpu_seconds": sum(summary.get("cpu_seconds", 0) for summary in summaries.values()),
+        "cpu_seconds": sum(
+            summaries[entry.stem].get("cpu_seconds", 0)
+            for entry in study.entries()
+            if entry.stem in summaries and not entry.shares  # whose units are counted where they were done
+        ),
         "missing": missing,
         "claims": [
             {"sentence": claim.sentence, "verdict": claim.verdict, "evidence": claim.evidence}
@@ -96,6 +103,7 @@ def study_text(study: Study, summaries: Mapping[str, Summary], overview: Mapping
     lines += ["## Tables and figures", ""]
     lines += [*markdown_table(_HEAD, [_row(entry, summaries.get(entry.stem)) for entry in published]), ""]
     lines += [_LEGEND, ""]
+    lines += _beyond(study, summaries)
     lines += _list("Stand-ins", [text for entry in published for text in _stand_ins(entry, summaries)])
     own = [f"{_link(entry, summaries.get(entry.stem))}: {entry.title}" for entry in study.own.values()]
     lines += _list("Experiments of our own", own)
@@ -107,10 +115,13 @@ def study_text(study: Study, summaries: Mapping[str, Summary], overview: Mapping
 
 def claim_lines(overview: Mapping[str, Any]) -> list[str]:
     """Return the claims as lines of Markdown, or what must be computed before they can be judged."""
-    if overview["missing"]:
-        return [f"Not judged yet: {', '.join(overview['missing'])} must be computed first."]
     rows = [[claim["sentence"], claim["verdict"], claim["evidence"]] for claim in overview["claims"]]
-    return markdown_table(("claim", "verdict", "evidence"), rows) if rows else ["None are listed."]
+    lines = markdown_table(("claim", "verdict", "evidence"), rows) if rows else []
+    if overview["missing"]:
+        what = "What needs them is not judged yet" if rows else "Not judged yet"
+        lines += [""] * bool(rows)
+        lines += [f"{what}: {', '.join(overview['missing'])} must be computed first."]
+    return lines or ["None are listed."]
 
 
 def _list(title: str, sentences: Sequence[str]) -> list[str]:
@@ -131,6 +142,21 @@ def _row(entry: Table, summary: Summary | None) -> list[str]:
     shown = [cells["published"], cells["compared"] - cells["beyond"], *counts]
     texts = map(str, shown) if cells["published"] else [NOTHING] * len(shown)
     return [_link(entry, summary), subject, *texts]
+
+
+def _beyond(study: Study, summaries: Mapping[str, Summary]) -> list[str]:
+    """Why numbers are beyond, with how many of them on which page; `python -m studies --counts` has each."""
+    groups = group_by_reason(beyond_cells(study, summaries))
+    if not groups:
+        return []
+    rows = [[reason, str(len(places)), _pages_of(places)] for reason, places in groups.items()]
+    head = ("why a number is beyond", "numbers", "of these")
+    return ["## Beyond two standard errors", "", *markdown_table(head, rows), ""]
+
+
+def _pages_of(places: Sequence[str]) -> str:
+    pages = Counter(place.partition(",")[0] for place in places)
+    return ", ".join(f"{number} in {page}" for page, number in pages.items())
 
 
 def _stand_ins(entry: Table, summaries: Mapping[str, Summary]) -> list[str]:

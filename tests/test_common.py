@@ -29,13 +29,16 @@ from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
     LocalizedMKLOneClass,
+    LocalizedRidge,
+    LocalizedRidgeClassifier,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.reduction import LFDA
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -65,6 +68,7 @@ ESTIMATORS = [
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
+    RegularizedMKLRegressor([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
     MKLClassifierCV([Linear(), Gaussian()], Cs=[1.0, 10.0], norms=[1.0, 2.0], cv=2),
     MKLClassifierCV(
         [Linear(), Gaussian()], Cs=[1.0, 10.0], halving=False, multiclass="shared", rule="one_se"
@@ -88,12 +92,19 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
+    LFDA(),
+    LFDA(Gaussian(), n_components=2, metric="orthonormalized"),
     NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
-    LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),
-    LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
+    LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian", gating_reg=0.0),
+    LocalizedMKLClassifier(
+        gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel", gating_reg=0.0
+    ),
     LocalizedMKLRegressor(),
     LocalizedMKLOneClass(),
+    LocalizedRidge(alpha=0.1),
+    LocalizedRidge([Linear(), Gaussian()], gating="gaussian", fit_intercept=False),
+    LocalizedRidgeClassifier(alpha=0.1),
     ProjectionKernelClassifier(n_screen=3, max_iter=8),
     ProjectionKernelClassifier(
         n_regions=2,
@@ -105,6 +116,14 @@ ESTIMATORS = [
         solver="lbfgs",
     ),
     ProjectionKernelRegressor(n_regions=2, n_components=1, kernels="gaussian", n_screen=2, max_iter=4),
+    ProjectionKernelClassifier(
+        kernels={"left": "poly", "right": "linear"},
+        columns={"left": None, "right": [0]},
+        n_components={"left": 2, "right": 1},
+        gating_features=[0],
+        n_screen=2,
+        max_iter=4,
+    ),
     ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
     NonstationaryClassifier([Linear(), Gaussian()], method="full", max_iter=2, n_init=1),
     CombinedKernelClassifier(),

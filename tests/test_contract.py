@@ -95,9 +95,12 @@ ENTRIES = {
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),
+    "LFDA": Entry(place="view 'linear'"),
     "LocalizedMKLClassifier": Entry(**LOCAL),
     "LocalizedMKLOneClass": Entry({"nu": 0.3, "tol": 0.3}, **LOCAL),
     "LocalizedMKLRegressor": Entry(**LOCAL),
+    "LocalizedRidge": Entry(**LOCAL),
+    "LocalizedRidgeClassifier": Entry(**LOCAL),
     "MKLClassifier": Entry(**FACTORED),
     "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
     "MKLOneClass": Entry(**SHARP),
@@ -115,6 +118,7 @@ ENTRIES = {
     "ProjectionKernelOneClass": Entry(**PROJECTED),
     "ProjectionKernelRegressor": Entry(**PROJECTED),
     "RegularizedMKLClassifier": Entry({"cv": 2, "max_steps": 1}, **SHARP),
+    "RegularizedMKLRegressor": Entry({"cv": 2, "max_steps": 1}, **SHARP),
     "SpectralKernelClassifier": Entry(
         {"gamma": "mean"},
         place="X",
@@ -128,7 +132,13 @@ ENTRIES = {
 }
 
 # their callbacks see the steps of a search, not those of a fit
-SEARCHES = {"RegularizedMKLClassifier", "MKLClassifierCV", "MKLRegressorCV", "MKLRidgeCV"}
+SEARCHES = {
+    "RegularizedMKLClassifier",
+    "RegularizedMKLRegressor",
+    "MKLClassifierCV",
+    "MKLRegressorCV",
+    "MKLRidgeCV",
+}
 
 
 def public_estimators():
@@ -520,7 +530,16 @@ OTHERS = {
     "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
-ZERO_IS_FINE = {"epsilon", "margin", "gating_reg", "projection_reg", "max_steps", "eig_tol"}
+ZERO_IS_FINE = {
+    "epsilon",
+    "margin",
+    "gating_reg",
+    "gating_sparsity",
+    "cost_reg",
+    "projection_reg",
+    "max_steps",
+    "eig_tol",
+}
 
 
 def wrong_values():

@@ -331,7 +331,9 @@ PRECOMPUTED = [
     for kind in public_estimators()
     if "kernels" in kind().get_params() and not kind.__name__.startswith("Proj")
 ]
-ONE_KERNEL = ("ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier")
+ONE_KERNEL = (
+    "ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "LFDA", "SpectralKernelClassifier",
+)  # fmt: skip
 OUTPUTS = ("predict", "decision_function", "predict_proba", "transform", "contributions", "score_samples")
 
 

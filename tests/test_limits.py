@@ -335,7 +335,7 @@ def test_starts_that_were_not_tried_are_told(clock):
     def callback(entry):
         clock.now += 100.0 * (entry["start"] == 1)
 
-    model = LocalizedMKLClassifier(VIEWS, n_init=3, max_time=10.0, callback=callback)
+    model = LocalizedMKLClassifier(VIEWS, gating_reg=0.0, n_init=3, max_time=10.0, callback=callback)
     with pytest.warns(ConvergenceWarning, match="max_time=10 seconds"):
         model.fit(table, y)
     assert model.status_ == "max_time"

@@ -20,7 +20,7 @@ TWO = pd.DataFrame(RNG.normal(size=(N, 2)), columns=list("de"))
 WIDE = pd.concat([ONE, TWO], axis=1)
 TARGETS = {"classes": Y, "values": ONE["a"].to_numpy() + 0.1 * Y, "nothing": None}
 # those that learn with one kernel, pairs, or columns of their own
-OTHERS = {"pairs", "projection", "kdda", "knn", "spectral", "conformal"}
+OTHERS = {"pairs", "projection", "kdda", "knn", "spectral", "conformal", "lfda"}
 CASES = [
     pytest.param(method, task, id=f"{method.name}-{task}")
     for method in map(get_method, (m if isinstance(m, str) else m.name for m in list_methods()))
@@ -63,7 +63,7 @@ def test_columns_by_name_in_any_frame_and_order(method, task):
         answers(model, WIDE.drop(columns="a"))
 
 
-@pytest.mark.parametrize("name", ["kdda", "knn", "spectral", "conformal"])
+@pytest.mark.parametrize("name", ["kdda", "knn", "spectral", "conformal", "lfda"])
 def test_one_kernel_is_on_one_table(name):
     tables = {"one": ONE, "two": TWO}
     with pytest.raises(ValueError, match="learns with one kernel; one of each table is 2: one, two"):

@@ -293,7 +293,7 @@ def localized(data: Arrays, params: Params) -> Work:
     views = _gate_views(params["views"], X.shape[1])
     settings = {"C": params["C"], "gating": params["gating"], "random_state": params["seed"]}
     return (
-        lambda: LocalizedMKLClassifier(views, **settings).fit(X, y),
+        lambda: LocalizedMKLClassifier(views, gating_reg=0.0, **settings).fit(X, y),
         lambda model: of_model(model, X[:100]) | {"gate": model.gating_[0]},
     )
 
@@ -377,9 +377,16 @@ def _estimators() -> dict[str, Any]:
         "mkl shared": MKLClassifier(BANK, multiclass="shared", loss="squared_hinge", norm=2.0, **SEED),
         "mkl joint": MKLClassifier(BANK, multiclass="joint", **SEED),
         "posterior": PosteriorSVC(BANK, **SEED),
-        "localized joint": LocalizedMKLClassifier(BANK[:2], multiclass="joint", gating="gaussian", **SEED),
+        "localized joint": LocalizedMKLClassifier(
+            BANK[:2], multiclass="joint", gating="gaussian", gating_reg=0.0, **SEED
+        ),
         "localized one against one": LocalizedMKLClassifier(
-            multiclass="ovo", gating="sigmoid", shared_gate=True, gating_features="kernel", **SEED
+            multiclass="ovo",
+            gating="sigmoid",
+            shared_gate=True,
+            gating_features="kernel",
+            gating_reg=0.0,
+            **SEED,
         ),
         "projection one against rest": ProjectionKernelClassifier(
             n_regions=2,
@@ -413,7 +420,9 @@ def _estimators() -> dict[str, Any]:
             classifier="kdda", gamma="mean", method="alignment", **SEED
         ),
         "spectral by conformal factors": SpectralKernelClassifier(gamma="mean", method="conformal", **SEED),
-        "localized sigmoid": LocalizedMKLClassifier(BANK, gating="sigmoid", prune=True, n_init=2, **SEED),
+        "localized sigmoid": LocalizedMKLClassifier(
+            BANK, gating="sigmoid", gating_reg=0.0, prune=True, n_init=2, **SEED
+        ),
         "posterior by windows": PosteriorSVC(BANK, posterior="parzen", norm=2.0, **SEED),
         "regularized, response surface": RegularizedMKLClassifier(BANK, cv=3, max_steps=3, **SEED),
         "regularized, eigenvalue": RegularizedMKLClassifier(BANK, method="eigenvalue", cv=3, **SEED),
@@ -431,7 +440,9 @@ def _estimators() -> dict[str, Any]:
             KernelBank(BANK, gram="low_rank", rank=10), C=1.0, epsilon=0.1, **SEED
         ),
         "low rank, ridge": MKLRidge(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
-        "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], solver="lbfgs", **SEED),
+        "localized regression by L-BFGS": LocalizedMKLRegressor(
+            BANK[:2], solver="lbfgs", gating_reg=0.0, **SEED
+        ),
         "pairs, ordered": PairwiseRidge(BANK, split=2),
         "pairs, symmetric": PairwiseRidge(BANK, method="symmetric", split=2),
         "pairs, several alphas": PairwiseRidge(BANK[:2], split=2, alphas=[0.1, 1.0, 10.0], hold_out="left"),

@@ -20,7 +20,9 @@ MACHINE_TOL = 1e-4
 
 def fit_estimator(task: LocalizedTask, seed: int) -> LocalizedAnswer:
     """Kernels, gate and machine, with all checks of the input."""
-    model = LocalizedMKLClassifier(task.views, C=task.C, gating=task.gating, random_state=seed)
+    model = LocalizedMKLClassifier(
+        task.views, C=task.C, gating=task.gating, gating_reg=0.0, random_state=seed
+    )
     model.fit(task.points, task.y)
     coefficients = np.zeros(task.y.size)
     coefficients[model.support_] = model.dual_coef_[0]

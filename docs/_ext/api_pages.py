@@ -28,6 +28,7 @@ PUBLIC = (
     "multikernel.boosting",
     "multikernel.pairs",
     "multikernel.clustering",
+    "multikernel.reduction",
     "multikernel.rules",
     "multikernel.registry",
     "multikernel.inspection",

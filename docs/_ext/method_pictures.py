@@ -10,7 +10,7 @@ from drawing import COLOURS, Gallery, bare, grid_of, points, regions, shares_tab
 from learner_pictures import LEARNERS
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
 import multikernel as mk
@@ -21,10 +21,11 @@ from multikernel.clustering import MultipleKernelKMeans
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.localized import ProjectionKernelClassifier
+from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.reduction import LFDA
 from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -246,12 +247,31 @@ def transductive(fig: Figure) -> None:
 def localized(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
     lines = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in (1, 2, 3)]
-    model = mk.LocalizedMKLClassifier(lines, C=10).fit(X, y)
+    model = mk.LocalizedMKLClassifier(lines, C=10, gating_reg=0.0).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
     across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)
     gate = model.sample_kernel_weights(np.column_stack([across, np.full(100, X[:, 1].mean())]))
     curves(right, across, gate, model.view_names_, "gate")
+
+
+@ESTIMATORS.shows(
+    "localized_ridge",
+    "Two lines, found by two copies of a kernel of degree one: the fit, predictions of samples that are "
+    "left out, and the gate.",
+)
+def localized_ridge(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3, 3, 80))[:, None]
+    y = np.abs(x[:, 0]) + 0.2 * rng.normal(size=80)
+    model = LocalizedRidge([Polynomial(1), Polynomial(1)], alpha=0.1).fit(x, y)
+    left, right = two_panels(fig)
+    left.plot(x, y, ".", color="0.6", label="samples")
+    left.plot(x, model.predict(x), color=COLOURS[0], label="fit")
+    left.plot(x, model.loo_values_, ls=":", color=COLOURS[1], label="left out")
+    left.legend(frameon=False)
+    left.set_title(f"R² {model.score(x, y):.2f}, of samples left out {model.loo_score_:.2f}")
+    curves(right, x[:, 0], model.sample_kernel_weights(x), model.view_names_, "gate")
 
 
 def curves(ax: Any, across: np.ndarray, values: np.ndarray, names: Any, title: str) -> None:
@@ -414,6 +434,20 @@ def conformal(fig: Figure) -> None:
     fig.colorbar(ax.pcolormesh(across, up, factor, cmap="Greys", rasterized=True), ax=ax, label="q(x)")
     points(ax, X, y)
     bare(ax, f"separability {model.history_[0]['objective']:.2f} to {model.objective_:.2f}")
+
+
+@ESTIMATORS.shows(
+    "lfda",
+    "Iris with setosa and virginica as one class. Fisher's analysis has one direction for two classes "
+    "(across; the other is arbitrary); the local one need not bring the two together.",
+)
+def lfda(fig: Figure) -> None:
+    iris = load_iris()
+    X, merged = scale(iris.data), np.where(iris.target == 1, "versicolor", "the others")
+    for ax, k in zip(fig.subplots(1, 2), (None, 7), strict=True):
+        model = LFDA(n_components=2, n_neighbors=k, metric="plain").fit(X, merged)
+        points(ax, model.transform(X), merged)
+        bare(ax, "Fisher" if k is None else f"local, {k} neighbors")
 
 
 # --- no targets, and any rule ------------------------------------------------------------------------------

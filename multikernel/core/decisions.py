@@ -29,7 +29,7 @@ from .row_input import by_chunks, score_by_chunks
 _FOLDS = 5
 _LEAST_SLOPE = 1e-8
 _BOUNDARY = 1e-10  # of the threshold: scores nearer to it differ from it by rounding
-STRATEGIES = ("ovr", "ovo", "shared", "joint")
+STRATEGIES = ("ovr", "ovo", "dag", "shared", "joint")
 
 
 # ---------------------------------------------------------------------- probabilities
@@ -191,14 +191,14 @@ class Machines(NamedTuple):
 def binary_problems(codes: Array, classes: Array, strategy: str) -> list[Machines]:
     """The groups of machines for class codes 0, 1, …; each group has one vector of kernel weights.
 
-    ``ovr``: one group for each class; ``ovo``: one for each pair, on the samples of both; ``shared``: one
-    group that holds the machines of all the classes; ``joint``: one machine for all the classes. Two classes
-    are one binary machine in any case.
+    ``ovr``: one group for each class; ``ovo``, ``dag``: one for each pair, on the samples of both;
+    ``shared``: one group that holds the machines of all the classes; ``joint``: one machine for all the
+    classes. Two classes are one binary machine in any case.
     """
     everything = np.arange(codes.size)
     if classes.size == 2:
         return [Machines(everything, [str(classes[1])], [_signs(codes, 1)])]
-    if strategy == "ovo":
+    if strategy in ("ovo", "dag"):
         return [_pair(codes, classes, a, b) for a, b in combinations(range(classes.size), 2)]
     names = [str(c) for c in classes]
     if strategy == "joint":
@@ -231,23 +231,59 @@ def votes(scores: Array, n_classes: int) -> Array:
     never outweighs a vote.
     """
     won = np.zeros((scores.shape[0], n_classes))
-    confidence = np.zeros_like(won)
     for column, (a, b) in enumerate(combinations(range(n_classes), 2)):
         first = scores[:, column] >= 0
         won[:, a] += first
         won[:, b] += ~first
-        confidence[:, a] += scores[:, column]
-        confidence[:, b] -= scores[:, column]
-    return won + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    return won + _confidence(scores, n_classes)
+
+
+def _confidence(scores: Array, n_classes: int) -> Array:
+    """The sum of the pair scores of each class, squeezed into (−1/3, 1/3)."""
+    total = np.zeros((scores.shape[0], n_classes))
+    for column, (a, b) in enumerate(combinations(range(n_classes), 2)):
+        total[:, a] += scores[:, column]
+        total[:, b] -= scores[:, column]
+    return total / (3.0 * (np.abs(total) + 1.0))
+
+
+def walk(scores: Array, n_classes: int) -> Array:
+    """Scores of one-versus-one machines as one score for each class, by a walk through a graph of pairs.
+
+    The first of the classes that are left meets the last, and the loser is left out, until one is left
+    (Platt, Cristianini & Shawe-Taylor, 2000). The score of a class is the number of classes that were left
+    out before it, plus the sum of its pair scores squeezed into (−1/3, 1/3), which never changes that order.
+
+    Examples
+    --------
+    >>> walk(np.array([[1.0, -1.0, 1.0]]), 3).argmax(axis=1)  # 0 loses to 2, which loses to 1
+    array([1])
+    """
+    rows = np.arange(len(scores))
+    column_of = np.zeros((n_classes, n_classes), int)
+    for column, pair in enumerate(combinations(range(n_classes), 2)):
+        column_of[pair] = column
+    first, last = np.zeros(rows.size, int), np.full(rows.size, n_classes - 1)
+    place = np.full((rows.size, n_classes), n_classes - 1.0)
+    for step in range(n_classes - 1):
+        wins = scores[rows, column_of[first, last]] >= 0
+        place[rows, np.where(wins, last, first)] = step
+        first, last = np.where(wins, first, first + 1), np.where(wins, last - 1, last)
+    return place + _confidence(scores, n_classes)
+
+
+def votes_by(strategy: str) -> bool | str:
+    """What becomes of the scores of machines of pairs: True for a vote, "dag" for a walk; False of others."""
+    return strategy if strategy == "dag" else strategy == "ovo"
 
 
 # ---------------------------------------------------------------------- predictions
 class MachineClassifier(ClassifierMixin):
-    """A classifier with `_scores`, `intercept_` and `classes_`; `_votes`: whether its machines vote."""
+    """A classifier with `_scores`, `intercept_` and `classes_`; `_votes` is what `votes_by` says."""
 
     classes_: Array
     intercept_: Array
-    _votes: bool
+    _votes: bool | str
     _answers_chunks: bool
 
     if TYPE_CHECKING:  # the other base has it, and stands behind this one
@@ -261,7 +297,9 @@ class MachineClassifier(ClassifierMixin):
         scores = self._scores(X) + self.intercept_
         if self.classes_.size == 2:
             return np.asarray(scores[:, 0])
-        return votes(scores, self.classes_.size) if self._votes else scores
+        if not self._votes:
+            return scores
+        return (walk if self._votes == "dag" else votes)(scores, self.classes_.size)
 
     @by_chunks
     def predict(self, X: Any) -> Array:

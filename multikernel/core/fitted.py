@@ -220,3 +220,17 @@ def _priced(values: Array, costs: Array) -> float:
     """What so many values of each kernel cost, where one of all kernels costs 1."""
     prices = costs / costs.max()  # their sum cannot overflow
     return float(values @ prices / prices.sum())
+
+
+def efficient_points(costs: Any, scores: Any) -> Array:
+    """Which points no other beats: none is as good and cheaper, or as cheap and better.
+
+    Examples
+    --------
+    >>> efficient_points([1.0, 2.0, 2.0, 3.0], [0.5, 0.9, 0.8, 0.9]).tolist()
+    [True, True, False, False]
+    """
+    c, s = np.asarray(costs, float), np.asarray(scores, float)
+    no_worse = (c[:, None] <= c) & (s[:, None] >= s)
+    better = (c[:, None] < c) | (s[:, None] > s)
+    return ~np.asarray((no_worse & better).any(axis=0))

@@ -43,6 +43,7 @@ class OneKernel(KernelEstimator):
     base_kernel_: Kernel | None
     _bank: Any
     _has_one_kernel = True
+    _automatic = "gaussian"  # the kernel of kernels="auto"
     _storage_options: tuple[str, ...] = ("psd",)
 
     def __sklearn_tags__(self) -> Tags:
@@ -105,7 +106,7 @@ class OneKernel(KernelEstimator):
                 "several kernels by a + b or a * b; for a kernel on some columns use a View."
             )
         if isinstance(kernel, str) and kernel == "auto":
-            kernel = "gaussian"
+            kernel = self._automatic
         stored = self._storage
         return KernelBank(
             kernel if isinstance(kernel, View) else read_kernel(kernel),

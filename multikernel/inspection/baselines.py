@@ -19,7 +19,7 @@ from ..discriminant.classifier import KernelDiscriminantClassifier
 from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
 from ..mkl.classifier import MKLClassifier
 from ..mkl.regressors import MKLRegressor, MKLRidge
-from ..mkl.regularized.classifier import RegularizedMKLClassifier
+from ..mkl.regularized.base import Regularized
 from ..rows import count_rows
 from ..rules import BestSingle, MeanRule, SumRule
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
@@ -445,7 +445,7 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
     name = type(final).__name__
     if hasattr(final, "machine"):
         return final.machine, "the same machine"
-    if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
+    if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, Regularized):
         plain = clone(final)
         unused: dict[str, Any] = {"norm": 1.0, "costs": None, "probability": False}
         unused |= {"callback": None, "verbose": 0}
@@ -455,7 +455,7 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
             kernels = replace(final.kernels, kernels="precomputed", gram="dense", rank=None)
         plain.set_params(kernels=kernels, **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"
-    if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | RegularizedMKLClassifier):
+    if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | Regularized):
         kind = MKLRegressor if subject.task == "values" else MKLClassifier
         shared = {
             key: value

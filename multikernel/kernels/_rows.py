@@ -203,7 +203,8 @@ class Pair:
     """Left rows against right rows, the same object twice for a training Gram, with products to share.
 
     With `keep`, dot products are kept for the next kernel, as a matrix. If not, they are computed for some
-    rows at a time.
+    rows at a time. So are distances between two tables; of a table with itself `together` shares those of
+    Laplacians.
     """
 
     def __init__(self, left: Rows, right: Rows, keep: bool = False) -> None:
@@ -212,6 +213,7 @@ class Pair:
         self.keep = keep
         self.symmetric = left is right
         self._kept: tuple[bool, np.ndarray] | None = None
+        self._distances: tuple[str, np.ndarray] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -247,6 +249,18 @@ class Pair:
             self._kept = (centred, products)
         whole = None if self._kept is None else self._kept[1]
         return product_tiles(left, right, whole, half=half and self.symmetric)
+
+    def write_distances(self, kind: str, out: np.ndarray) -> None:
+        """Write the distances of a kind of `direct_distances` into `out`."""
+        if not self.keep or self.symmetric:
+            direct_distances(kind, *self.tables, out)
+            return
+        if self._distances is None or self._distances[0] != kind:
+            self._distances = None
+            distances = np.empty(self.shape)
+            direct_distances(kind, *self.tables, distances)
+            self._distances = (kind, distances)
+        np.copyto(out, self._distances[1], casting="same_kind")
 
     def norms(self, centred: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Squared norms of the left and of the right rows."""

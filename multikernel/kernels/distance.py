@@ -211,7 +211,7 @@ class _DistanceKernel(Kernel):
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         self._check_rows(pair.right)
         self._check_rows(pair.left)
-        direct_distances(self._distance, *pair.tables, out)
+        pair.write_distances(self._distance, out)
         _exp_of_negative(out, float(self.gamma))
         if pair.symmetric:
             np.fill_diagonal(out, 1.0)

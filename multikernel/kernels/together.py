@@ -40,17 +40,21 @@ def joins(kernel: Kernel, rows: Rows, dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class Joined:
-    """A kernel that `joins` others, as it is, or divided by √(k(x, x) k(z, z)).
+    """A kernel that `joins` others, as it is, or divided by √(k(x, x) k(z, z)), times a number.
 
     `roots` are 1 / √k(x, x) of the rows, 0 where k(x, x) is; None leaves the kernel as it is.
     """
 
     kernel: Any
     roots: np.ndarray | None = None
+    factor: float = 1.0
 
     def diagonal(self, rows: Rows) -> np.ndarray:
         """What stands on the diagonal of the training Gram."""
-        return self.kernel.evaluate_diagonal(rows) if self.roots is None else (self.roots > 0.0).astype(float)
+        plain = (
+            self.kernel.evaluate_diagonal(rows) if self.roots is None else (self.roots > 0.0).astype(float)
+        )
+        return plain if self.factor == 1.0 else self.factor * plain
 
     def of_rows(self, positions: np.ndarray) -> Joined:
         """The same for some of the rows."""
@@ -62,6 +66,8 @@ class Joined:
         self.kernel.evaluate(Pair(rows.take(positions), rows), K)
         if self.roots is not None:
             K *= np.multiply.outer(self.roots[positions], self.roots)
+        if self.factor != 1.0:
+            K *= self.factor
         K[np.arange(len(positions)), positions] = self.diagonal(rows)[positions]
         return K
 
@@ -77,8 +83,11 @@ def write_together(rows: Rows, kernels: Sequence[Joined], outs: Mapping[int, np.
 
     What is written of a kernel does not depend on which others are.
     """
+    buffers = TileBuffers(1)
 
     def put(number: int, left: slice, right: slice, values: np.ndarray) -> None:
+        if kernels[number].factor != 1.0:
+            values = np.multiply(values, kernels[number].factor, out=buffers.shaped(values.shape)[0])
         _write_both(outs[number], left.start, right.start, values)
 
     _visit(rows, kernels, outs, put)
@@ -94,10 +103,11 @@ def quadratic_forms(rows: Rows, kernels: Sequence[Joined], beta: np.ndarray) -> 
     def add(number: int, left: slice, right: slice, values: np.ndarray) -> None:
         corner = min(max(left.stop - right.start, 0), right.stop - right.start)
         here, there = beta[left], beta[right]
-        totals[number] += 2.0 * float(here @ values[:, corner:] @ there[corner:])
+        twice = 2.0 * kernels[number].factor
+        totals[number] += twice * float(here @ values[:, corner:] @ there[corner:])
         if corner:  # a part of the square at the diagonal, of which the upper half counts
             above = np.triu(values[:, :corner], left.start - right.start + 1)
-            totals[number] += 2.0 * float(here @ above @ there[:corner])
+            totals[number] += twice * float(here @ above @ there[:corner])
 
     _visit(rows, kernels, range(len(kernels)), add)
     return totals

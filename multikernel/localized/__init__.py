@@ -5,19 +5,29 @@ Problem: min over gating parameters V of J(V), the optimal value of a machine on
 from several starts, the lowest objective is kept.
 
 ``base``: what all models here share, and the base of those with gates; ``estimators``: `LocalizedMKL*`;
-``projection_base`` and ``projection``: `ProjectionKernel*`; ``solver/``: ``gates``, ``machines`` that are
-solved again and again while their kernel moves, ``learn`` (the objective of a gate, and descents from several
-starts), ``projections`` (kernels of projected samples, and their objective).
+``ridge``: the ridge on the gate, chosen by folds; ``gated``: what a fitted gate predicts with, and what that
+costs; ``cost_path``: accuracy against the cost of each sample; ``least_squares``: `LocalizedRidge*`;
+``projection_base`` and ``projection``: `ProjectionKernel*`; ``regions``: what each of their regions has of
+its own; ``solver/``: ``gates``, ``machines`` that are solved again and again while their kernel moves,
+``least_squares`` for those with squared loss, ``learn`` (the objective of a gate, and descents from several
+starts), ``copies`` (where gates of copies set out), ``constant`` (a gate that does not depend on the sample),
+``prior`` (which closes gates), ``projections`` (kernels of projected samples, and their objective).
 """
 
+from .cost_path import GateCostPath, gate_cost_path
 from .estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from .least_squares import LocalizedRidge, LocalizedRidgeClassifier
 from .projection import ProjectionKernelClassifier, ProjectionKernelOneClass, ProjectionKernelRegressor
 
 __all__ = [
+    "GateCostPath",
     "LocalizedMKLClassifier",
     "LocalizedMKLOneClass",
     "LocalizedMKLRegressor",
+    "LocalizedRidge",
+    "LocalizedRidgeClassifier",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",
     "ProjectionKernelRegressor",
+    "gate_cost_path",
 ]

@@ -10,13 +10,14 @@ one array of products η_m(x_i) B_ik over the support samples, (n_machines, n_ke
 gates' parameters.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing
 
 from .._threads import one_thread
 from .._typing import Array
@@ -33,28 +34,47 @@ from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
-from ..core.inputs import Samples
+from ..core.inputs import Samples, check_costs
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import ENDED_EARLY, Status
+from ..core.optim.loop import ENDED_EARLY, Status, carried, limited, time_left
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from ..views import as_views, distinct_views, fit_gating_features, make_bank
-from .solver.gates import GATES, OPEN, saturated_gates
-from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
+from ..kernels import Kernel, Linear
+from ..views import MultiTable, View, as_views, distinct_views, fit_gating_features, make_bank, own_view
+from ..views.layout import layout_of
+from .gated import GatedKernels
+from .ridge import AUTO, RIDGES, Search, choose_ridge, gating_folds
+from .solver.constant import learn_constant
+from .solver.gates import ALL_GATES, CONSTANT, GATES, OPEN, saturated_gates
+from .solver.learn import OPTIMIZERS, DescentOptions, Gated, GatedObjective, LocalizedResult, learn_gates
 from .solver.machines import BinaryMachines, JointMachines, Machines
+from .solver.prior import gated_objective
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
+_SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
 
 
 # ------------------------------------------------------------------ descents over gates or projections
-def check_descent(model: Any) -> None:
-    """The parameters that gates and projections have in common."""
+def check_descent(model: Any, chooses_ridge: bool = False) -> None:
+    """The parameters that gates and projections have in common.
+
+    ``chooses_ridge``: whether `gating_reg` may be "auto" or infinite.
+    """
     check_choice("gating", model.gating, tuple(GATES))
     check_choice("solver", model.solver, OPTIMIZERS)
     check_positive_integer("n_init", model.n_init)
     check_positive_integer("patience", model.patience)
-    check_number("gating_reg", model.gating_reg, at_least=0.0)
+    ridge = model.gating_reg
+    if isinstance(ridge, str) and chooses_ridge:
+        check_choice("gating_reg", ridge, (AUTO,))
+    elif not (chooses_ridge and isinstance(ridge, float | np.floating) and ridge == np.inf):
+        check_number("gating_reg", ridge, at_least=0.0)
     model._check_numerics()
+
+
+def check_prune(prune: Any) -> bool | float:
+    """Whether to prune, or the threshold at which."""
+    return prune if isinstance(prune, bool) else check_number("prune", prune, at_least=0.0, below=1.0)
 
 
 def descent_options(model: Any, label: str = "", blocks: Sequence[Array] | None = None) -> DescentOptions:
@@ -194,71 +214,44 @@ def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> No
             warn_caller(
                 f"the gates of the copies {names} are nearly alike at every sample: the descent of "
                 f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
-                "Raise init_scale (to 0.1) or patience (to 3), or take gating='softmax'."
+                "Raise init_scale (to 0.1) or patience (to 3), or give fewer copies."
             )
 
 
 @dataclass(frozen=True)
-class Gated:
-    """One learned gate: ``rows`` are its samples, ``names`` its machines."""
+class Part:
+    """What gates are learned on: the stack of some samples, and what their gates look at and cost."""
 
-    result: LocalizedResult
-    rows: Array
-    names: list[str]
+    Ks: Array
+    features: Array
+    prices: Array | None  # (n, n_kernels), None where nothing has a cost
+    counts: Array  # the weight of each sample in the mean gate
 
-    def coefficients(self, n_samples: int) -> Array:
-        """Signed duals of all the samples (n_machines, n_samples)."""
-        full = np.zeros((len(self.names), n_samples))
-        full[:, self.rows] = self.result.point.coefficients.T
-        return full
+    def among(self, Ks: Array, rows: Array) -> "Part":
+        """Some of the samples; ``Ks`` is their stack."""
+        prices = None if self.prices is None else self.prices[rows]
+        return Part(Ks, self.features[rows], prices, self.counts[rows])
 
 
 @dataclass(frozen=True)
-class GatedKernels:
-    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik."""
+class Fit:
+    """What a fit asks for.
 
-    bank: Any  # fitted bank of the support samples and the stored kernels
-    coefficients: Array  # (n_machines, n_kernels, n_support)
-    gating: str  # the gating model
-    parameters: list[Array]  # one of each gate
-    features: Any  # what the gates look at, fitted
-    gate_of: Array  # (n_machines,), the gate of each machine
-    sources: Array  # (n_kernels,), the stored kernel that each kernel is
-    prune: bool = False  # whether kernels are computed only where one of their gates is open
+    Attributes
+    ----------
+    groups : function of samples to the machines that share a gate, their samples among these, and their names
+    bounds : array (n,), what an error at each sample costs, in the units of the objective
+    loss : function of scores (n, n_machines) and samples to the loss of each, in units of one error
+    targets : array (n,), the classes or the values, for the folds
+    unit : float
+        The ridge and the costs of the gate are in units of it: C times the size of the targets.
+    """
 
-    def gates(self, X: Any) -> Array:
-        """η of every gate, (n_gates, n_samples, n_kernels)."""
-        features = self.features.of(X)
-        return np.stack([GATES[self.gating].values(V, features) for V in self.parameters])
-
-    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score of each kernel."""
-        eta = self.gates(X)
-        if self.prune:
-            eta[eta <= OPEN] = 0.0
-        each = eta[self.gate_of]
-        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
-            for m in np.flatnonzero(self.sources == source):
-                scores = np.zeros((eta.shape[1], len(self.gate_of)))
-                scores[rows] = (K @ self.coefficients[:, m].T) * each[:, rows, m].T
-                yield int(m), scores
-
-    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at all the rows."""
-        for source, K in self.bank.iter_kernels(X):
-            yield source, slice(None), K
-
-    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
-        for source in np.unique(self.sources):
-            rows = np.flatnonzero((eta[:, :, self.sources == source] > 0.0).any(axis=(0, 2)))
-            if rows.size:
-                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
-                try:
-                    [(_, K)] = self.bank.only([int(source)]).iter_kernels(part)
-                except NotFiniteError as error:
-                    raise error.in_row(int(rows[error.row])) from None
-                yield int(source), rows, K
+    groups: Callable[[Array], list[tuple[Machines, Array, list[str]]]]
+    bounds: Array
+    loss: Callable[[Array, Array], Array]
+    targets: Array
+    unit: float
 
 
 class BaseLocalized(KernelEstimator):
@@ -272,7 +265,8 @@ class BaseLocalized(KernelEstimator):
         ),
         solver="steps against the gradient over warm-started machines; the machine has a duality gap, the "
         "gate none",
-        cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
+        cost="some tens of machines, each with P n², some twenty times that to choose the ridge; memory of "
+        "the distinct kernels, the same again for the folds, and two n²",
         use="Kernels that are right in one part of the space and wrong in another; to see which counts "
         "where.",
         reference="Gönen & Alpaydın 2008, 2013",
@@ -280,20 +274,28 @@ class BaseLocalized(KernelEstimator):
     _adds_kernels = True
     _storage_options = ("psd",)
     _reads_columns = True
+    _chooses_ridge = True
     certificate = "machine"
     intercept_: Array
     gating: str
     gating_features: Any
+    gate_only: bool = False
     n_init: int
-    gating_reg: float
+    n_jobs: int | None = None
+    gating_reg: Any
+    gating_sparsity: float
+    costs: Any = None
+    cost_reg: float = 0.0
     init_scale: float
-    prune: bool
+    prune: bool | float
 
     # ------------------------------------------------------------------ kernels
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
-        check_descent(self)
+        check_descent(self, self._chooses_ridge)
         check_number("init_scale", self.init_scale, above=0.0)
+        check_prune(self.prune)
+        check_number("gating_sparsity", self.gating_sparsity, at_least=0.0)
         given = None if isinstance(self._storage.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._check_storage()
@@ -308,12 +310,59 @@ class BaseLocalized(KernelEstimator):
         rows = samples.rows if self._precomputed else np.arange(samples.rows.size)
         wanted = self._distinct_name(self.gating_features)
         names = list(self._bank.view_names_)
+        self._leave_to_gate()
         try:
             fitted = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
         except NotFiniteError as error:
             raise error.in_row(int(samples.rows[error.row])) from None
         self._features, self._train_features = fitted
+        self._support_norms = np.sqrt(np.maximum(np.einsum("kii->ki", Ks), 0.0))
+        self._costs = self._relative_costs()
+        self._gate_counts = samples.weights
         return Ks
+
+    def _leave_to_gate(self) -> None:
+        """Take the kernel that only the gate reads out of those of the machines."""
+        if not self.gate_only:
+            return
+        wanted, names = self.gating_features, self.view_names_
+        if not (isinstance(wanted, str) and wanted in names) or len(names) == 1:
+            raise ValueError(
+                "gate_only=True needs gating_features to be the name of one of several kernels; got "
+                f"{wanted!r}, and the kernels are {names}."
+            )
+        place = names.index(wanted)
+        self._sources = np.delete(self._sources, place)
+        self.view_names_ = [name for name in names if name != wanted]
+
+    def _layout_of(self, X: Any) -> Any:
+        """What the gate reads by itself is kept too."""
+        wanted = self.gating_features
+        own: list[View] = []
+        if isinstance(wanted, View | Kernel):
+            own = [own_view(wanted)]
+        elif isinstance(wanted, str) and isinstance(X, MultiTable) and wanted in X.names:
+            own = [View("gating_features", Linear(), table=wanted)]
+        return layout_of(X, [*self._listed_views(), *own]) if own else super()._layout_of(X)
+
+    def _relative_costs(self) -> Array | None:
+        """What a fully open gate of each kernel costs, in units of one error; None if nothing does."""
+        share = check_number("cost_reg", self.cost_reg, at_least=0.0)
+        is_constant = isinstance(self.gating_reg, float) and np.isinf(self.gating_reg)
+        if is_constant and self.gating_sparsity > 0.0:
+            raise ValueError(
+                "gating_sparsity needs a gate that depends on the sample; got gating_reg=inf. Use a finite "
+                "ridge."
+            )
+        if self.costs is None:
+            return None
+        costs = check_costs(self.costs, self.view_names_)
+        if is_constant:
+            raise ValueError(
+                "costs need a gate that depends on the sample; got gating_reg=inf. Use a finite ridge, or "
+                "MKLClassifier(costs=...)."
+            )
+        return np.asarray(share * (costs / costs.max()))
 
     def _distinct_name(self, wanted: Any) -> Any:
         """The name of a copy stands for the kernel that is stored."""
@@ -322,31 +371,88 @@ class BaseLocalized(KernelEstimator):
         return wanted
 
     # ------------------------------------------------------------------ solve and store
-    def _learn(
-        self, Ks: Array, machines: Machines, rows: Array, rng: np.random.Generator, label: str = ""
-    ) -> LocalizedResult:
-        """The gate over the machines, on some of the samples."""
-        objective = GatedObjective(
-            np.asarray(on_rows(Ks, rows)),
-            self._sources,
-            self._train_features[rows],
-            GATES[self.gating],
-            machines,
-            float(self.gating_reg),
-        )
-        options = descent_options(self, label)
-        # One thread: the path of the descent hangs on the last digit of its sums.
-        with one_thread():
-            result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
-        if result.suspicious:
+    def _learn_and_store(self, Ks: Array, fit: Fit, samples: Samples) -> None:
+        """Choose the ridge if that is asked for, learn the gates with it, and keep them."""
+        whole = Part(Ks, self._train_features, self._prices(fit), self._gate_counts)
+        everything = np.arange(samples.rows.size)
+        groups = fit.groups(everything)
+        seed = fixed_seed(self.random_state)
+        with one_thread():  # around all: gates that set and restore it each would mix it up
+            self._choose_ridge(whole, fit, samples, seed)
+            sources = np.random.default_rng(seed).spawn(len(groups))
+            jobs = [(whole, *group, rng) for group, rng in zip(groups, sources, strict=True)]
+            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
+            several = len(groups) > 1
+            gates = parallel(delayed(carried(self._learn))(*job, self.gating_reg_, several) for job in jobs)
+        if any(gated.result.suspicious for gated in gates):
             self._require_psd(Ks, range(len(Ks)))
-        return result
+        self._store(gates, samples)
 
-    def _learn_and_store(self, Ks: Array, machine: Machines, name: str, samples: Samples) -> None:
-        """One machine with its gate, on all the samples."""
-        rows = np.arange(samples.rows.size)
-        [rng] = generator(self).spawn(1)
-        self._store([Gated(self._learn(Ks, machine, rows, rng), rows, [name])], samples)
+    def _learn(
+        self,
+        part: Part,
+        machines: Machines,
+        rows: Array,
+        names: list[str],
+        rng: np.random.Generator,
+        ridge: float,
+        labelled: bool = False,
+        quiet: bool = False,
+    ) -> Gated:
+        """One gate over its machines, on some of the samples of the part; ``quiet``: nothing shows it."""
+        own = part.among(np.asarray(on_rows(part.Ks, rows)), rows)
+        label = f"{names[0]}: " if labelled and len(names) == 1 else ""
+        options = descent_options(self, label)
+        options = replace(options, callback=None) if quiet else options
+        held = (own.Ks, self._sources, own.features, GATES[self.gating], machines)
+        if np.isinf(ridge):
+            result = learn_constant(GatedObjective(*held), self.tol, self.max_iter, options.callback)
+            return Gated(result, rows, names, CONSTANT)
+        sparsity = float(self.gating_sparsity)
+        objective = gated_objective(sparsity, own.counts, *held, float(ridge), own.prices)
+        result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
+        return Gated(result, rows, names, self.gating)
+
+    def _prices(self, fit: Fit) -> Array | None:
+        """What open gates cost at each sample (n, n_kernels), in the units of the objective."""
+        if self._costs is None:
+            return None
+        return fit.bounds[:, None] * fit.unit * self._costs
+
+    def _choose_ridge(self, whole: Part, fit: Fit, samples: Samples, seed: int) -> None:
+        """Set ``gating_reg_``, by folds where that is asked for and there is something to choose."""
+        self.gating_reg_, self.gating_scores_ = self.gating_reg, None
+        if not isinstance(self.gating_reg, str):
+            return
+        trivial = self._sources.size == 1 and self.gating != "sigmoid"
+        # what a constant gate costs, and what closes gates, is not part of the problem of a constant gate
+        open_to_all = self._costs is None and self.gating_sparsity == 0.0
+        ridges = [r * fit.unit for r in RIDGES if np.isfinite(r) or open_to_all]
+        folds = gating_folds(fit.targets, classifier=hasattr(self, "classes_"), seed=seed)
+        if trivial or not folds or fit.unit == 0.0:
+            self.gating_reg_ = 0.0 if trivial else ridges[0]
+            return
+        search = Search(ridges, partial(self._learn_quietly, whole, fit, seed), partial(self._loss, fit))
+        with limited(_SEARCH_SHARE * time_left()):
+            self.gating_reg_, self.gating_scores_ = choose_ridge(
+                search, whole.Ks, self._sources, whole.features, folds, samples.weights, self.n_jobs
+            )
+
+    def _learn_quietly(
+        self, whole: Part, fit: Fit, seed: int, Ks: Array, rows: Array, ridge: float
+    ) -> list[Gated]:
+        """The gates on some of the samples, whose stack is ``Ks``."""
+        part, groups = whole.among(Ks, rows), fit.groups(rows)
+        sources = np.random.default_rng(seed).spawn(len(groups))
+        return [
+            self._learn(part, *group, rng, ridge, quiet=True)
+            for group, rng in zip(groups, sources, strict=True)
+        ]
+
+    def _loss(self, fit: Fit, scores: Array, rows: Array, eta: Array) -> Array:
+        """The loss of each sample, with what the gate costs there."""
+        losses = fit.loss(scores, rows)
+        return losses if self._costs is None else losses + eta @ self._costs
 
     def _store(self, gates: Sequence[Gated], samples: Samples) -> None:
         """Keep the model in compact form: support samples and kernels that are read."""
@@ -355,7 +461,8 @@ class BaseLocalized(KernelEstimator):
         self.machine_names_ = [name for gated in gates for name in gated.names]
         gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
         self.gating_ = [r.point.V.copy() for r in results]
-        eta = [GATES[self.gating].values(V, self._train_features) for V in self.gating_]
+        gate = ALL_GATES[gates[0].kind]
+        eta = [gate.values(V, self._train_features) for V in self.gating_]
         means = np.stack([np.average(values, axis=0, weights=samples.weights) for values in eta])
         self.machine_weights_ = means[gate_of]
         self.kernel_weights_ = means.mean(axis=0)
@@ -368,23 +475,31 @@ class BaseLocalized(KernelEstimator):
         self._gated = GatedKernels(
             self._bank.restrict(samples.rows[kept] if self._precomputed else kept, np.unique(sources)),
             np.ascontiguousarray(coefficients),  # as a pickle keeps it
-            self.gating,
+            gates[0].kind,
             self.gating_,
             self._features,
             gate_of,
             sources,
+            support_gates=np.stack([values[kept].T for values in eta]),
+            support_norms=self._support_norms[:, kept],
         )
-        del self._train_features, self._features, self._sources, self._bank
+        del self._train_features, self._features, self._sources, self._bank, self._support_norms
+        del self._gate_counts
         warn_of_machines(self, results)
         warn_of_descent(self, results, "", "Lower init_scale, or use fewer gating features.")
-        warn_of_equal_copies(self, sources, eta)
+        if gates[0].kind != CONSTANT:
+            warn_of_equal_copies(self, sources, eta)
 
     # ------------------------------------------------------------------ predict
     @property
     def _fitted(self) -> FittedKernels:  # type: ignore[override]
         """The kernels behind the gates; ``prune`` may be set after the fit, and does not change the model."""
-        part = replace(self._gated, prune=bool(self.prune))
-        return FittedKernels([part], self.machine_weights_.shape)
+        return FittedKernels([self._pruned], self.machine_weights_.shape)
+
+    @property
+    def _pruned(self) -> GatedKernels:
+        """The kernels, to be pruned as the parameter says."""
+        return replace(self._gated, prune=check_prune(self.prune))
 
     gate = OldName("sample_kernel_weights")
     sample_weights_name: ClassVar[str] = "value of the gate of each view at the sample"
@@ -432,6 +547,61 @@ class BaseLocalized(KernelEstimator):
             The sum of a row is the number of kernels that a prediction needs.
         """
         return np.asarray((self.sample_machine_weights(X) > OPEN).any(axis=1))
+
+    # ------------------------------------------------------------------ cost of a prediction
+    def kernel_evaluations(self, X: Any) -> Array:
+        """How many values of each kernel the prediction of each sample needs.
+
+        A value k(x, x_i) is needed where the gates of its kernel are open at the sample and at the support
+        sample: above the threshold of `prune`, or above 0.001 where that is False.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        counts : array of int of shape (n_samples, n_kernels)
+            Values that machines or copies of a kernel share are counted once, with the first copy.
+        """
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._pruned.evaluations(rows))))
+
+    def sample_costs(self, X: Any) -> Array:
+        """What the prediction of each sample costs, where closed gates save kernel values.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        costs : array of shape (n_samples,)
+            The values of the kernels that it needs, times the `costs` of the kernels divided by their sum:
+            one unit is all the kernels between the sample and one support sample.
+        """
+        costs = check_costs(self.costs, self.view_names_)
+        return np.asarray(self.kernel_evaluations(X) @ (costs / costs.sum()))
+
+    def pruning_bound(self, X: Any) -> Array:
+        """How far at most pruning moves the scores of each sample, at the threshold of `prune` or 0.001.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        bound : array of shape (n_samples, n_machines)
+            The sum over the terms that are left out of |η_m(x) η_m(x_i) β_i| √(k_m(x, x) k_m(x_i, x_i)). It
+            holds for positive semidefinite kernels: where it is below the size of the score of two classes,
+            pruning does not change the prediction.
+        """
+        if self._precomputed:
+            raise ValueError(
+                "pruning_bound needs k(x, x) of new samples, which kernels='precomputed' does not have. "
+                "Compare the scores at prune=False and prune=True."
+            )
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._pruned.pruning_bound(rows))))
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}

@@ -5,13 +5,18 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import RegressorMixin
 
-from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.decisions import (
+    MachineClassifier,
+    MachineNovelty,
+    binary_problems,
+    calibrate,
+    decide,
+    votes,
+)
 from ..core.inputs import (
     check_finite_price,
     check_nu,
@@ -21,17 +26,8 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.optim.loop import carried
-from ..core.svm.losses import Hinge
-from .base import (
-    MACHINE_TOL,
-    BaseLocalized,
-    Gated,
-    class_machines,
-    generator,
-    one_class_machine,
-    regression_machine,
-)
+from ..core.svm.losses import EpsilonInsensitive, Hinge
+from .base import MACHINE_TOL, BaseLocalized, Fit, class_machines, one_class_machine
 from .solver.machines import BinaryMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
@@ -66,23 +62,44 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     C : float
         Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
-    gating_features : None, columns, name of a view, or "kernel"
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel
         What the gate looks at, standardised with the numbers of the training samples. None: the columns that
         the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
-        a view stands for its columns. ``"kernel"``: the similarities to all training samples (empirical
-        kernel map), by the mean of the kernels; also the default, and the meaning of a kernel's name, where
-        kernels are precomputed.
+        a view, or of one of several tables, stands for its columns. ``"kernel"``: the similarities to all
+        training samples (empirical kernel map), by the mean of the kernels; also the default, and the
+        meaning of a kernel's name, where kernels are precomputed. A :class:`View` or a kernel: the
+        similarities by a kernel that only the gate reads.
+    gate_only : bool
+        Whether the view that `gating_features` names is for the gate alone, and no kernel of the machine:
+        a cheap view decides which of the dear ones are needed.
     multiclass : {"ovr", "ovo", "joint"}
         One machine for each class, or pair of classes; or all classes in a single machine (one gate).
     shared_gate : bool
         Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
     n_init : int
-        Random starts, of which that with the lowest :math:`J` is kept.
+        Random starts, of which that with the lowest :math:`J` is kept. The first start of sigmoid gates tells
+        copies of a kernel apart, along the directions in which the curvature of :math:`J` is most negative.
     solver : {"gradient", "lbfgs"}
         Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
         ends at a lower :math:`J`, and at equal or lower accuracy.
-    gating_reg : float
+    gating_reg : float or "auto"
         Adds ``gating_reg / 2`` times the squares of the gate's parameters, without its biases or widths.
+        Infinite: a gate that does not depend on the sample, :math:`\eta_m = \sqrt{\mu_m}` with the kernel
+        weights of :class:`MKLClassifier`. ``"auto"`` takes the largest of ∞, 10, 1, 0.1 and 0 times C whose
+        error on five folds of the Gram stack is within one standard error of the least: a gate that depends
+        on the sample has to earn its place. Where a class has one sample only, it is infinite. The thesis
+        has 0.
+    costs : array (n_kernels,) or dict by view name, optional
+        What a value of each kernel costs; 1 where a dict does not name it. Only the proportions matter.
+    cost_reg : float
+        With `costs`, adds C times `cost_reg` times :math:`\sum_i \sum_m d_m \eta_m(x_i)`, where the largest
+        cost :math:`d_m` is 1: a fully open gate of the dearest kernel counts as this share of a margin
+        violation of 1. Errors on the folds of ``gating_reg="auto"`` count the costs too, and no gate is
+        constant.
+    gating_sparsity : float
+        Adds ``gating_sparsity`` · :math:`\sum_m \log(1 + \sum_i \eta_m(x_i))`, a Dirichlet-type prior on the
+        mean gate that closes the gates of kernels, or copies, that are not needed. C is a strength to try
+        first, with more copies than can be needed; see the notes.
     patience : int
         So many steps running have to fall below `tol`.
     init_scale : float
@@ -94,9 +111,10 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         Maximum number of steps from each start.
     max_time : float, optional
         Maximum time of the fit in seconds; None for no limit.
-    prune : bool
-        Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
-        compute them. The default is exact.
+    prune : bool or float
+        Whether prediction leaves out the kernel values between a sample and a support sample where the gate
+        of the kernel is closed at either of them, and does not compute them: at most 0.001, or the number
+        given. The default is exact; :meth:`pruning_bound` says how far scores can move.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -136,27 +154,38 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`, or a machine at the
         learned kernel did not reach `tol`; "max_iter"; "interrupted".
+    gating_reg_ : float, the ridge in use
+    gating_scores_ : DataFrame or None
+        For each ridge that was compared, its ``loss`` on the folds, and ``se``, the standard error of its
+        difference from the least. None where nothing was chosen.
     saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 
     Notes
     -----
     The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
-    now and then. Sigmoid gates over copies often stay alike (the fit warns): a larger `init_scale` or
-    `patience` helps. Beyond that a lower objective is not a better predictor: stopping early (`tol`)
+    now and then. Where copies stay alike the fit warns: a larger `init_scale` or `patience` helps. Beyond
+    that a lower objective is not a better predictor: stopping early (`tol`)
     regularises, and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On
     separable data :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
 
     ``contributions(X) / gate(X)`` is the function that each kernel has by itself, without the gate at x. A
     gate may look at columns that no kernel reads: append them to X and name them in `gating_features`.
 
-    Where nothing in the data is piecewise, a gate is a way to overfit: with many columns and the automatic
-    kernels it can be points worse than :class:`MKLClassifier`. Fewer gating features, or a `ridge` of some
-    tens times C, bring it back.
+    Where nothing in the data is piecewise, a gate is a way to overfit: with many columns, the automatic
+    kernels and no ridge it can be points worse than :class:`MKLClassifier`. Folds find that out, at the cost
+    of some twenty fits; `callback` and `verbose` show the last fit alone.
+
+    Costs make gates small before they close them, since a kernel counts with the squares of its gate: a
+    `prune` of some hundredths turns small values into kernel values that are not computed.
 
     Whether a gate helps depends on scaling too: where the kernels are normalised to unit diagonal and the
     columns standardised, a linear and a quadratic kernel with a gate beat their global combination by points
     on data made of pieces; on unscaled columns the gain can vanish.
+
+    How many copies of a kernel are needed need not be known: with `gating_sparsity`, twenty of them end with
+    a few open gates, at the accuracy of the right number. It prunes and does not count: copies that all found
+    samples of their own stay open, so that of five often none closes, and of ten not always.
 
     A linear kernel has no bias of its own: all regions share the intercept. ``Polynomial(1)`` gives each
     piece its own. Gates that saturate (0 or 1 everywhere) have no gradient and stay as they are: with very
@@ -166,7 +195,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     the same one it gives the same, on any number of threads.
 
     Each value takes n_kernels · n² operations to combine the kernels and a warm-started machine; memory is
-    the stack of distinct kernels and two more matrices of its size n × n.
+    the stack of distinct kernels and two more matrices of its size n × n. The folds of ``gating_reg="auto"``
+    take part of the stack once more each.
 
     References
     ----------
@@ -193,17 +223,21 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     C: float = 1.0
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     multiclass: str = "ovr"
     shared_gate: bool = False
     n_init: int = 1
     solver: str = "gradient"
-    gating_reg: float = 0.0
+    gating_reg: Any = "auto"
+    costs: Any = None
+    cost_reg: float = 0.1
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
+    gating_sparsity: float = 0.0
     class_weight: Any = None
     probability: bool = False
     n_jobs: int | None = None
@@ -231,13 +265,15 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        groups = self._groups(codes[samples.rows], C * samples.weights)
-        sources = generator(self).spawn(len(groups))
-        jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-        with one_thread():  # around all: gates that set and restore it each would mix it up
-            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
-            gates = parallel(delayed(carried(self._learn_group))(*job) for job in jobs)
-        self._store(gates, samples)
+        codes, bounds = codes[samples.rows], C * samples.weights
+        fit = Fit(
+            groups=lambda rows: self._groups(codes[rows], bounds[rows]),
+            bounds=samples.weights,
+            loss=lambda scores, rows: (self._codes_of(scores) != codes[rows]).astype(float),
+            targets=codes,
+            unit=C,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
@@ -252,11 +288,12 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
             for p in binary_problems(codes, self.classes_, self.multiclass)
         ]
 
-    def _learn_group(
-        self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator
-    ) -> Gated:
-        label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
-        return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
+    def _codes_of(self, scores: Array) -> Array:
+        """The classes that scores (n, n_machines) decide for, by their numbers."""
+        numbers = np.arange(self.classes_.size)
+        if numbers.size == 2:
+            return decide(scores[:, 0], numbers)
+        return decide(votes(scores, numbers.size) if self._votes else scores, numbers)
 
 
 @dataclass(eq=False, repr=False)
@@ -274,9 +311,12 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, callback, on_interrupt, verbose, random_state
+    kernels, gating, gating_features, gate_only, n_init, solver, costs, patience, init_scale, tol, max_iter,
+    max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
+    gating_reg, cost_reg : float or "auto", float
+        As for :class:`LocalizedMKLClassifier`, with squared errors on the folds. The ridges to choose from,
+        and `cost_reg`, are in units of C times the mean distance of the targets from their median.
     C : float
         Penalty on errors beyond epsilon.
     epsilon : float >= 0
@@ -285,7 +325,8 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     Attributes
     ----------
     kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
+    history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
 
     Notes
@@ -312,15 +353,19 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     epsilon: float = 0.1
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     n_init: int = 1
     solver: str = "gradient"
-    gating_reg: float = 0.0
+    gating_reg: Any = "auto"
+    costs: Any = None
+    cost_reg: float = 0.1
     patience: int = 1
     init_scale: float = 0.01
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
+    gating_sparsity: float = 0.0
     callback: Callable[[dict[str, float]], bool | None] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0
@@ -343,10 +388,25 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
-        machine, middle = regression_machine(self, targets[samples.rows], samples.weights)
-        self._learn_and_store(Ks, machine, "y", samples)
+        middle = float(np.median(targets[samples.rows]))
+        centred, bounds = targets[samples.rows] - middle, float(self.C) * samples.weights
+        size = float(np.average(np.abs(centred), weights=samples.weights))
+        fit = Fit(
+            groups=lambda rows: self._groups(centred[rows], bounds[rows]),
+            bounds=samples.weights,
+            loss=lambda scores, rows: ((scores[:, 0] - centred[rows]) / size) ** 2,
+            targets=centred,
+            unit=float(self.C) * size,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self.intercept_ = self.intercept_ + middle
         return self
+
+    def _groups(self, targets: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
+        """The one machine, of targets that are centred."""
+        loss = EpsilonInsensitive(targets, bounds, float(self.epsilon))
+        machine = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
+        return [(machine, np.arange(targets.size), ["y"])]
 
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
@@ -368,8 +428,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, callback, on_interrupt, verbose, random_state
+    kernels, gating, gating_features, gate_only, n_init, solver, gating_reg, patience, init_scale, tol,
+    max_iter, max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -378,7 +438,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
+    history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
 
     Notes
@@ -406,6 +467,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     nu: float = 0.5
     gating: str = "softmax"
     gating_features: Any = None
+    gate_only: bool = False
     n_init: int = 1
     solver: str = "gradient"
     gating_reg: float = 0.0
@@ -414,7 +476,8 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     max_time: float | None = None
-    prune: bool = False
+    prune: bool | float = False
+    gating_sparsity: float = 0.0
     callback: Callable[[dict[str, float]], bool | None] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0
@@ -436,10 +499,20 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
         weights = check_sample_weights(sample_weight, n_samples)
         samples = self._distinct(X, np.zeros(n_samples), weights)
         Ks = self._fit_kernels(X, samples)
-        self._learn_and_store(Ks, one_class_machine(self, samples.weights), "inside", samples)
+        everything = (one_class_machine(self, samples.weights), np.arange(samples.rows.size), ["inside"])
+        fit = Fit(
+            groups=lambda rows: [everything],
+            bounds=samples.weights,
+            loss=lambda scores, rows: np.zeros(rows.size),  # nothing is chosen
+            targets=np.zeros(samples.rows.size),
+            unit=1.0,
+        )
+        self._learn_and_store(Ks, fit, samples)
         self.offset_ = -float(self.intercept_[0])
         self._warn_if_collapsed()
         return self
+
+    _chooses_ridge = False
 
     def _warn_if_collapsed(self) -> None:
         """Nothing in J rewards a fit: say so when the gate shows it."""

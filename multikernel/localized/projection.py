@@ -36,9 +36,9 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
 
         \min_{W, V}\ J(W, V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
         - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k(x_i, x_j), \qquad
-        k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+        k(x, z) = \sum_m \eta_m(x)\, k_m(W_m' x, W_m' z)\, \eta_m(z)
 
-    with projections :math:`W_m` (d × n_components) of standardised samples, a kernel :math:`k_0` of projected
+    with projections :math:`W_m` (d × n_components) of standardised samples, kernels :math:`k_m` of projected
     samples, dual variables :math:`\alpha`, labels :math:`y_i = \pm 1`, and a gate :math:`\eta(x; V)`. One
     region is the global projection kernel, which has no gate; several regions are the local projection
     kernel: each has its own subspace, and the gate says where it counts. All machines of a model share
@@ -46,22 +46,31 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
 
     Parameters
     ----------
-    kernels : {"linear", "poly", "gaussian"}
+    kernels : {"linear", "poly", "gaussian"}, or a list or dict of them
         :math:`z't`, :math:`(z't + 1)^{degree}` or :math:`\exp(-\gamma \|z - t\|^2)` of projected samples.
-    n_regions : int
-        Regions, each with a projection of its own; 1 has no gate.
-    n_components : int
+        `kernels`, `columns`, `n_components`, `degree` and `gamma` have one value for all regions, or a list
+        or a dict with one for each. The keys of a dict name the regions.
+    n_regions : int, optional
+        Regions, each with a projection of its own; 1 has no gate. None: as many as the lists or dicts have
+        values, or 1.
+    columns : None, or a list or dict of columns
+        What each region projects: None for all columns, else names, positions, a slice, mask or function, as
+        for a view.
+    n_components : int, or a list or dict of int
         Dimensions of each projection. It may exceed the number of columns, which adds nothing for the linear
         kernel.
-    degree : int, of the polynomial
-    gamma : float or "scale", of the Gaussian
-        ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
-        standardised columns. Projections on unit columns then differ by about one width of the kernel.
+    degree : int, or a list or dict of int, of the polynomial
+    gamma : float or "scale", or a list or dict of them, of the Gaussian
+        ``"scale"`` is 1 / (n_components × the mean variance of the region's columns that vary); that variance
+        is 1 for standardised columns. Projections on unit columns then differ by about one width of the
+        kernel.
     C : float
         Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
-        The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
-        standardised.
+        The gate over several regions, as in :class:`LocalizedMKLClassifier`.
+    gating_features : None, columns, or name of a region
+        What the gate reads, standardised: None for all columns, the columns of a region by its name, or
+        columns by name, position, list, slice, mask or function. It may be columns that no region projects.
     projection_norm : None or "unit"
         ``"unit"`` keeps the columns of the projections at length 1; see the notes.
     multiclass : {"joint", "ovr", "ovo"}
@@ -73,7 +82,9 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         :math:`J`. Their columns are unit differences of random samples of different classes.
     solver : {"gradient", "lbfgs"}
     alternate : bool
-        Whether projections and gate move by turns; two to three times the solves, for no better end.
+        Whether projections and gate move by turns, with a machine solved after each move, as in the published
+        algorithm. The default moves both in one step: about half the solves; by turns often ends at a lower
+        :math:`J`, and at the same accuracy.
     gating_reg : float
         Adds gating_reg/2 ‖v‖² for the gate's parameters without the biases (or widths).
     projection_reg : float
@@ -101,12 +112,16 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
 
     Attributes
     ----------
-    projections_ : array (n_regions, d, n_components)
-        :math:`W_m`, for standardised columns (if `standardize`).
-    gating_ : array (n_regions, d + 1) or None
+    projections_ : array (n_regions, d, most components of a region)
+        :math:`W_m`, for standardised columns (if `standardize`); zeros for columns that a region does not
+        project and components that it does not have.
+    columns_ : list of array, positions of the columns that each region projects
+    n_components_ : array (n_regions,), dimensions of each projection
+    region_kernels_ : list of kernel, :math:`k_m` as used
+    gating_ : array (n_regions, n_gating_features + 1) or None
         Parameters of the gate, biases or widths last, for standardised columns; None for one region.
     mean_, scale_ : array (d,), what standardises the columns; the scale of constant columns is 1
-    gamma_ : float, the width of the Gaussian as used
+    gamma_ : float, the width of the Gaussian as used; NaN where regions differ (see `region_kernels_`)
     dual_coef_ : array (n_machines, n_support), label × dual
     support_ : array (n_support,), indices of the support samples
     intercept_ : array (n_machines,)
@@ -165,14 +180,16 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     ((150, 2), (2, 4, 1))
     """
 
-    kernels: str = "linear"
+    kernels: Any = "linear"
     _: KW_ONLY
-    n_regions: int = 1
-    n_components: int = 2
-    degree: int = 2
+    n_regions: int | None = None
+    columns: Any = None
+    n_components: Any = 2
+    degree: Any = 2
     gamma: Any = "scale"
     C: float = 1.0
     gating: str = "softmax"
+    gating_features: Any = None
     projection_norm: str | None = None
     multiclass: str = "joint"
     n_init: int = 1
@@ -235,15 +252,15 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
 
         \min_{W, V}\ J(W, V) = \max_{-C \le \beta \le C,\ 1'\beta = 0}\
         y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \beta' K \beta, \qquad
-        k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+        k(x, z) = \sum_m \eta_m(x)\, k_m(W_m' x, W_m' z)\, \eta_m(z)
 
     with targets :math:`y`, dual variables :math:`\beta`, projections :math:`W_m`, gate :math:`\eta(x; V)`.
 
     Parameters
     ----------
-    kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
-    alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time, standardize, callback,
-    on_interrupt, verbose, random_state
+    kernels, n_regions, columns, n_components, degree, gamma, gating, gating_features, projection_norm,
+    n_init, n_screen, solver, alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time,
+    standardize, callback, on_interrupt, verbose, random_state
         As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
         median and one with a target that is not.
     C : float
@@ -253,9 +270,9 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
 
     Attributes
     ----------
-    projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
-    machine_weights_, machine_names_, view_names_
+    projections_, columns_, n_components_, region_kernels_, gating_, mean_, scale_, gamma_, dual_coef_,
+    support_, intercept_, objective_, dual_gap_, gradient_norm_, start_objectives_, n_solves_, n_iter_,
+    status_, saturated_, history_, kernel_weights_, machine_weights_, machine_names_, view_names_
         As for :class:`ProjectionKernelClassifier`, with one machine.
 
     Notes
@@ -277,15 +294,17 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     [0.7, 0.7, 0.0, 0.0, 0.0]
     """
 
-    kernels: str = "linear"
+    kernels: Any = "linear"
     _: KW_ONLY
-    n_regions: int = 1
-    n_components: int = 2
-    degree: int = 2
+    n_regions: int | None = None
+    columns: Any = None
+    n_components: Any = 2
+    degree: Any = 2
     gamma: Any = "scale"
     C: float = 1.0
     epsilon: float = 0.1
     gating: str = "softmax"
+    gating_features: Any = None
     projection_norm: str | None = None
     n_init: int = 1
     n_screen: int = 10
@@ -348,7 +367,7 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     .. math::
 
         \min_{W, V}\ J(W, V) = \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\ - \tfrac12 \beta' K \beta,
-        \qquad k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+        \qquad k(x, z) = \sum_m \eta_m(x)\, k_m(W_m' x, W_m' z)\, \eta_m(z)
 
     with dual variables :math:`\beta`, projections :math:`W_m`, gate :math:`\eta(x; V)`. With the Gaussian
     kernel and unit columns the samples are brought as close together as a projection can: what stays
@@ -356,9 +375,9 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
 
     Parameters
     ----------
-    kernels, n_regions, n_components, degree, gamma, gating, projection_norm, n_init, n_screen, solver,
-    alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time, standardize, callback,
-    on_interrupt, verbose, random_state
+    kernels, n_regions, columns, n_components, degree, gamma, gating, gating_features, projection_norm,
+    n_init, n_screen, solver, alternate, gating_reg, projection_reg, patience, tol, max_iter, max_time,
+    standardize, callback, on_interrupt, verbose, random_state
         As for :class:`ProjectionKernelClassifier`, but ``kernels="gaussian", projection_norm="unit"`` unless
         told otherwise; starts are differences of any two samples.
     nu : float in (0, 1]
@@ -367,9 +386,9 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     Attributes
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
-    projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
-    machine_weights_, machine_names_, view_names_
+    projections_, columns_, n_components_, region_kernels_, gating_, mean_, scale_, gamma_, dual_coef_,
+    support_, intercept_, objective_, dual_gap_, gradient_norm_, start_objectives_, n_solves_, n_iter_,
+    status_, saturated_, history_, kernel_weights_, machine_weights_, machine_names_, view_names_
         As for :class:`ProjectionKernelClassifier`, with one machine; the objective is negative.
 
     Notes
@@ -395,14 +414,16 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     [1, -1]
     """
 
-    kernels: str = "gaussian"
+    kernels: Any = "gaussian"
     _: KW_ONLY
-    n_regions: int = 1
-    n_components: int = 2
-    degree: int = 2
+    n_regions: int | None = None
+    columns: Any = None
+    n_components: Any = 2
+    degree: Any = 2
     gamma: Any = "scale"
     nu: float = 0.5
     gating: str = "softmax"
+    gating_features: Any = None
     projection_norm: str | None = "unit"
     n_init: int = 1
     n_screen: int = 10
@@ -446,7 +467,7 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
         """The objective of one class has no term that fits: say where that decides the model."""
         name = type(self).__name__
         if self.projection_norm is None:
-            end = "shrink until all samples are one" if self.kernels == "gaussian" else "grow without end"
+            end = "shrink until all samples are one" if self._is_gaussian else "grow without end"
             warn_caller(
                 f"the objective of {name} has no term that fits: without projection_norm='unit' its "
                 f"projections {end}, held back by tol, max_iter and projection_reg alone. Use "
@@ -454,7 +475,8 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
             )
         means = eta.mean(axis=0)
         if means.size > 1 and means.max() > _COLLAPSED * means.sum():
+            largest = self.view_names_[int(means.argmax())]
             warn_caller(
-                f"the gate of {name} collapsed onto region {int(means.argmax())}: the objective has no term "
-                "that fits, and prefers the region with the largest kernel everywhere. Use n_regions=1."
+                f"the gate of {name} collapsed onto {largest!r}: the objective has no term that fits, and "
+                "prefers the region with the largest kernel everywhere. Use n_regions=1."
             )

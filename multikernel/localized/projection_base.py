@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
@@ -21,9 +22,9 @@ from .._typing import Array
 from .._validation import (
     OldName,
     as_numbers,
-    check_choice,
     check_number,
     check_positive_integer,
+    is_frame,
     warn_caller,
 )
 from ..core.about import About
@@ -31,6 +32,7 @@ from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
+from ..kernels import Gaussian
 from ..views.scaling import Scaling
 from ..views.tables import MultiTable, as_tables, require_distinct_columns
 from .base import (
@@ -42,12 +44,12 @@ from .base import (
     warn_of_descent,
     warn_of_machines,
 )
+from .regions import Settings, find_columns, region_settings
 from .solver.gates import GATES
 from .solver.learn import LocalizedResult
 from .solver.machines import Machines
 from .solver.projections import (
     NORMS,
-    PROJECTION_KERNELS,
     ProjectionModel,
     ProjectionObjective,
     gated_features,
@@ -74,9 +76,9 @@ class ProjectedKernels:
 
     def project(self, X: Array) -> tuple[Array, Array]:
         """Projected samples Z (n_regions, n, n_components) and gate values η (n, n_regions)."""
-        gating_X = self.scaling.apply(X, "X")
-        projected_X = gating_X if self.standardized else X
-        return projected_X @ self.W, self.model.gate_values(self.V, gating_X)
+        scaled = self.scaling.apply(X, "X")
+        projected_X = scaled if self.standardized else X
+        return projected_X @ self.W, self.model.gate_values(self.V, self.model.gating_part(scaled))
 
     def kernel_scores(self, X: Array) -> Iterator[tuple[int, Array]]:
         """The score of each region."""
@@ -85,7 +87,7 @@ class ProjectedKernels:
     def region_scores(self, Z: Array, eta: Array) -> Iterator[tuple[int, Array]]:
         """The same of projected samples."""
         for m, (gate, z) in enumerate(zip(eta.T, Z, strict=True)):
-            expansion = self.model.kernel.apply(z, self.support[m], self.coefficients[m])
+            expansion = self.model.kernels[m].apply(z, self.support[m], self.coefficients[m])
             yield m, gate[:, None] * expansion
 
 
@@ -94,7 +96,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
     about = About(
         family="localized",
-        problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k₀(W_m'x, W_m'z) "
+        problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k_m(W_m'x, W_m'z) "
         "η_m(z)",
         solver=(
             "steps against the gradient over warm-started machines; the machine has a duality gap, the "
@@ -110,14 +112,16 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     gating_: Array | None
     intercept_: Array
     machine_names_: list[str]
-    n_regions: int
-    n_components: int
+    n_regions: int | None
+    n_components: Any
     _kernel_parameters = ()
     _storage_options = ()
-    kernels: str
-    degree: int
+    kernels: Any
+    columns: Any
+    degree: Any
     gamma: Any
     gating: str
+    gating_features: Any
     projection_norm: str | None
     n_init: int
     n_screen: int
@@ -138,15 +142,9 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
     def _check_parameters(self) -> None:
         check_descent(self)
-        for name in ("n_regions", "n_components", "degree", "n_screen"):
-            check_positive_integer(name, getattr(self, name))
-        check_choice("kernels", self.kernels, PROJECTION_KERNELS)
+        check_positive_integer("n_screen", self.n_screen)
+        region_settings(self)
         check_number("projection_reg", self.projection_reg, at_least=0.0)
-        if isinstance(self.gamma, str):
-            if self.gamma != "scale":
-                raise ValueError(f'gamma must be a positive number or "scale"; got {self.gamma!r}.')
-        else:
-            check_number("gamma", self.gamma, above=0.0)
         if self.projection_norm not in NORMS:
             raise ValueError(f'projection_norm must be None or "unit"; got {self.projection_norm!r}.')
         if self.projection_norm == "unit" and self.projection_reg > 0.0:
@@ -157,7 +155,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
             )
 
     def _validate_table(self, X: Any, *, reset: bool) -> Array:
-        """Finite numbers, dense (n, d)."""
+        """Finite numbers, dense (n, d); with ``reset`` also what each region and the gate read of them."""
         refuse_dask(self, X)
         X = as_tables(X)
         if isinstance(X, MultiTable):
@@ -167,7 +165,11 @@ class BaseProjection(TransformerMixin, KernelEstimator):
             )
         require_distinct_columns(X, "X")
         X = as_numbers(X, "X", "Encode it as numbers, or leave it out.")
-        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        table = np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        if reset:
+            named = X if is_frame(X) else table
+            self._regions = find_columns(region_settings(self), self.gating_features, named)
+        return table
 
     # ------------------------------------------------------------------ fit
     def _fit_projections(
@@ -177,20 +179,11 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         rows = samples.take(X)
         self._scaling = Scaling.fit(rows)
         self.mean_, self.scale_ = self._scaling.mean, self._scaling.scale
-        gating_X = self._scaling.apply(rows, "X")
+        scaled = self._scaling.apply(rows, "X")
         self._standardized = bool(self.standardize)
-        projected_X = gating_X if self._standardized else rows
-        self.gamma_ = self._width(projected_X)
-        self._model = ProjectionModel(
-            kernel=projection_kernel(self.kernels, int(self.degree), self.gamma_),
-            gate=GATES[self.gating],
-            n_regions=int(self.n_regions),
-            n_components=int(self.n_components),
-            norm=self.projection_norm,
-            ridge=float(self.gating_reg),
-            projection_ridge=float(self.projection_reg),
-        )
-        objective = ProjectionObjective(self._model, projected_X, gating_X, machines)
+        projected_X = scaled if self._standardized else rows
+        self._model = self._regional_model(projected_X)
+        objective = ProjectionObjective(self._model, projected_X, self._model.gating_part(scaled), machines)
         starts = (int(self.n_init), int(self.n_screen))
         blocks = self._model.blocks(X.shape[1]) if self.alternate else None
         options = descent_options(self, blocks=blocks)
@@ -211,15 +204,43 @@ class BaseProjection(TransformerMixin, KernelEstimator):
                 raise
             raise ValueError(f"{error} standardize=True does the former.") from error
 
-    def _width(self, X: Array) -> float:
-        """γ; "scale": 1 / (n_components × the mean variance of the columns that vary)."""
-        if not isinstance(self.gamma, str):
-            return min(float(self.gamma), HUGE)
+    def _regional_model(self, X: Array) -> ProjectionModel:
+        """What is learned; stores what the regions have of their own."""
+        regions, settings = self._regions, self._regions.settings
+        del self._regions
+        gammas = [self._width(X, positions, m, settings) for m, positions in enumerate(regions.columns)]
+        kernels = [
+            projection_kernel(name, degree, gamma)
+            for name, degree, gamma in zip(settings.kernels, settings.degree, gammas, strict=True)
+        ]
+        self.view_names_ = list(settings.names)
+        self.columns_ = regions.columns
+        self.n_components_ = np.array(settings.n_components)
+        self.gamma_ = gammas[0] if len(set(gammas)) == 1 else float("nan")
+        self.region_kernels_ = [kernel.kernel for kernel in kernels]
+        return ProjectionModel(
+            kernel=tuple(kernels),
+            gate=GATES[self.gating],
+            n_regions=len(kernels),
+            n_components=max(settings.n_components),
+            norm=self.projection_norm,
+            ridge=float(self.gating_reg),
+            projection_ridge=float(self.projection_reg),
+            free=regions.free(X.shape[1]),
+            gating_columns=regions.gating,
+        )
+
+    def _width(self, X: Array, positions: Array, m: int, settings: Settings) -> float:
+        """γ of a region; "scale": 1 / (n_components × the mean variance of its columns that vary)."""
+        if not isinstance(settings.gamma[m], str):
+            return min(float(settings.gamma[m]), HUGE)
+        X, scale = X[:, positions], self.scale_[positions]
         varies = X.min(axis=0) < X.max(axis=0)
-        deviations = self.scale_[varies] if varies.any() and not self._standardized else np.ones(1)
+        deviations = scale[varies] if varies.any() and not self._standardized else np.ones(1)
         largest = float(deviations.max())  # squares of the others, relative to it, do not overflow
-        gamma = 1.0 / int(self.n_components) / float(np.mean((deviations / largest) ** 2)) / largest / largest
-        if self.kernels == "gaussian" and not 1.0 / HUGE <= gamma <= HUGE:
+        size = settings.n_components[m]
+        gamma = 1.0 / size / float(np.mean((deviations / largest) ** 2)) / largest / largest
+        if settings.kernels[m] == "gaussian" and not 1.0 / HUGE <= gamma <= HUGE:
             raise ValueError(
                 f'gamma="scale" must be a number in float64, but columns of X have standard deviations of up '
                 f"to {largest:.1e}: it overflows or vanishes. Use standardize=True, or rescale the columns."
@@ -230,7 +251,6 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         point = result.point
         self.projections_ = point.W.copy()
         self.gating_ = None if point.V is None else point.V.copy()
-        self.view_names_ = [f"region{m}" for m in range(len(point.W))]
         self.kernel_weights_ = np.average(point.eta, axis=0, weights=samples.weights)
         self.machine_weights_ = np.tile(self.kernel_weights_, (len(self.machine_names_), 1))
         kept = store_duals(self, samples, point.coefficients.T, point.intercepts)
@@ -241,10 +261,15 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         coefficients = point.eta[kept].T[:, :, None] * point.coefficients[kept]
         self._coefficients = np.ascontiguousarray(coefficients)  # as a pickle keeps it
 
+    @property
+    def _is_gaussian(self) -> bool:
+        """Whether the kernels of all regions are Gaussian."""
+        return all(isinstance(kernel, Gaussian) for kernel in self.region_kernels_)
+
     # ------------------------------------------------------------------ warnings
     def _warn_of(self, result: LocalizedResult) -> None:
         """What stopped a descent has remedies of its own here."""
-        grows = self.projection_norm is None and self.projection_reg == 0.0 and self.kernels != "gaussian"
+        grows = self.projection_norm is None and self.projection_reg == 0.0 and not self._is_gaussian
         brake = (
             ' projection_norm="unit" or a projection_reg keeps projections from growing on.' if grows else ""
         )
@@ -313,11 +338,49 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
         Returns
         -------
-        array (n_samples, n_regions × n_components)
+        array (n_samples, sum of the dimensions of the regions)
             :math:`\\eta_m(x) W_m'x` for m = 1 … n_regions; with the linear kernel the machines are linear
             in it.
         """
-        return np.concatenate([gated_features(Z, eta) for Z, eta in self._parts(X)])
+        gated = np.concatenate([gated_features(Z, eta) for Z, eta in self._parts(X)])
+        own = self._own_dimensions().ravel()
+        return gated if own.all() else gated[:, own]
+
+    def _own_dimensions(self) -> Array:
+        """Which columns of W each region has, (n_regions, most components)."""
+        n_regions, _, most = self.projections_.shape
+        sizes = np.broadcast_to(getattr(self, "n_components_", most), n_regions)  # none in older files
+        return np.asarray(np.arange(most) < sizes[:, None])
+
+    def local_importance(self) -> pd.DataFrame:
+        """How much of each region's projection is due to each column.
+
+        Returns
+        -------
+        DataFrame (n_regions, d)
+            A row for each region, a column for each column of X, by its name. With row j of :math:`W_m`, for
+            standardised columns, the entry is :math:`\\|W_m[j, :]\\|^2 / \\|W_m\\|_F^2`; a row has the sum 1,
+            and NaN for columns that the region does not project.
+
+        Notes
+        -----
+        It is the share of the column in the variance of the projected samples, were the columns
+        uncorrelated, and does not change where the projection is rotated within its subspace. It says which
+        columns the region's kernel sees, and not whether they help: only ``feature_importance`` by
+        permutation does. Columns that are correlated share their importance in a way that hangs on the start
+        of the descent; a linear machine may cancel a projected dimension; and a region whose gate is closed
+        (``kernel_weights_``) has a row too, which then means nothing.
+        """
+        check_is_fitted(self)
+        # A projection of columns in their own units, as one of standardised columns.
+        W = self.projections_ if self._standardized else self.projections_ * self.scale_[:, None]
+        largest = np.abs(W).max(axis=(1, 2), keepdims=True)
+        squares = ((W / np.where(largest > 0.0, largest, 1.0)) ** 2).sum(axis=2)
+        totals = squares.sum(axis=1, keepdims=True)
+        shares = np.divide(squares, totals, out=np.zeros_like(squares), where=totals > 0.0)
+        if self._model.free is not None:
+            shares[~self._model.free.any(axis=2)] = np.nan
+        return pd.DataFrame(shares, index=self.view_names_, columns=_check_feature_names_in(self))
 
     gate = OldName("sample_kernel_weights")
     sample_weights_name: ClassVar[str] = "value of the gate of each region at the sample"
@@ -349,6 +412,6 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         """
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
-        n_regions, _, n_components = self.projections_.shape
-        names = [f"region{m}_component{r}" for m in range(n_regions) for r in range(n_components)]
-        return np.array(names, dtype=object)
+        names = self.view_names_
+        columns = [f"{names[m]}_component{r}" for m, r in np.argwhere(self._own_dimensions())]
+        return np.array(columns, dtype=object)

@@ -18,7 +18,7 @@ from .cost_path import CostPath, cost_path
 from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
-from .regularized import RegularizedMKLClassifier, ResponseSurface
+from .regularized import RegularizedMKLClassifier, RegularizedMKLRegressor, ResponseSurface
 from .tuned import MKLClassifierCV
 from .tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from .weight_path import WeightPath, weight_path
@@ -35,6 +35,7 @@ __all__ = [
     "MKLRidgeCV",
     "MissingViewsWarning",
     "RegularizedMKLClassifier",
+    "RegularizedMKLRegressor",
     "ResponseSurface",
     "WeightPath",
     "cost_path",

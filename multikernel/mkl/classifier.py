@@ -18,6 +18,7 @@ from ..core.decisions import (
     binary_problems,
     calibrate,
     refuse_calibration,
+    votes_by,
 )
 from ..core.estimator import BaseMKL, Solved
 from ..core.inputs import (
@@ -86,10 +87,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
     costs : array (n_kernels,) or dict by view name, optional
         A kernel with a larger :math:`d_m` has to earn its weight.
-    multiclass : {"ovr", "ovo", "shared", "joint"}
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}
         One machine for each class, or pair of classes, with weights of its own; or one for each class with
-        the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Two classes are
-        one binary machine in any case.
+        the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Of pairs, all
+        machines vote ("ovo"), or the first and the last of the classes that are left decide which of them is
+        left out, until one is left ("dag"). Two classes are one binary machine in any case.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -115,8 +117,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,)
-        Learned weights (their mean over the machines for ovr and ovo); ``sum(d**2 * mu) == 1`` at norm 1, the
-        learned 1/C included.
+        Learned weights (their mean over the machines for ovr, ovo and dag); ``sum(d**2 * mu) == 1`` at norm
+        1, the learned 1/C included.
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
     kept_views_ : list of str, views whose weight has a lower bound (``View(keep=...)``)
@@ -180,7 +182,9 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         + C \sum_i \sum_{l \ne y_i} \bigl[2 - (f^{y_i}(x_i) - f^l(x_i))\bigr]_+ ,\qquad \sum_l b_l = 0
 
     with one score :math:`f^l` for each class: the SVM of Weston & Watkins with one kernel, the multiclass MKL
-    of Zien & Ong with several. ``dual_coef_`` has a row for each class,
+    of Zien & Ong with several, Gönen's "single-machine" MCSVM. It is not that of Crammer & Singer, in which
+    only the worst class of each sample counts, :math:`\max_{l \ne y_i}` in the place of the sum, and which
+    has no intercepts. ``dual_coef_`` has a row for each class,
     :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
 
     With ``KernelBank(kernels, missing="renormalize")`` an absent kernel is 0, and sample i is scaled by
@@ -200,6 +204,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Liu et al., Absent multiple kernel learning, AAAI 2015.
+    Platt, Cristianini & Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 1999.
     Weston & Watkins, Support vector machines for multi-class pattern recognition, ESANN 1999.
     Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
@@ -311,7 +316,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         solve = delayed(carried(self._solve_factors))
         jobs = (solve(factors, group, by_class) for group in machines)
         results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
-        self._votes = self.multiclass == "ovo"
+        self._votes = votes_by(self.multiclass)
         store_factors(self, factors, results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))
         warn_of_vanished(self, given, factors)
@@ -332,7 +337,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         X, codes, samples = self._samples(X, y, sample_weight)
         problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
         groups = [self._group(problem, samples) for problem in problems]
-        self._votes = self.multiclass == "ovo"
+        self._votes = votes_by(self.multiclass)
         if not fit_working_sets(self, X, samples, groups, self.n_jobs):
             return False
         self.C_ = np.full(self.intercept_.size, float(self.C))
@@ -361,7 +366,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         self._check_parameters()
         X, codes, samples = self._samples(X, y, sample_weight)
         Ks = self._fit_kernels(X, samples, on_demand=True)
-        self._votes = self.multiclass == "ovo"
+        self._votes = votes_by(self.multiclass)
         return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:

@@ -25,11 +25,11 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .._typing import Array
 from .._validation import warn_caller, within_floats
 from ..core.estimator import BaseMKL
-from ..core.fitted import active_kernels, factor_cost, prediction_cost
+from ..core.fitted import active_kernels, efficient_points, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
 from .low_rank import settle_route
-from .regularized.classifier import RegularizedMKLClassifier
+from .regularized.base import Regularized
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -218,7 +218,7 @@ def _find_machine(estimator: Any) -> tuple[BaseMKL, str]:
         machine, prefix = _find_machine(estimator.estimator)
         _check_search(estimator, f"{prefix}costs")
         return machine, f"estimator__{prefix}"
-    if isinstance(estimator, RegularizedMKLClassifier):
+    if isinstance(estimator, Regularized):
         raise TypeError(
             f"{type(estimator).__name__} has no costs to set: it chooses them for the score alone. Use "
             "MKLClassifier."
@@ -371,17 +371,3 @@ def _write_progress(exponent: float, measured: pd.DataFrame, seconds: float) -> 
         f"[multikernel] exponent {exponent:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  "
         f"{mean['n_active']:.1f} active  {seconds:.1f} s\n"
     )
-
-
-def efficient_points(costs: Any, scores: Any) -> Array:
-    """Which points no other beats: none is as good and cheaper, or as cheap and better.
-
-    Examples
-    --------
-    >>> efficient_points([1.0, 2.0, 2.0, 3.0], [0.5, 0.9, 0.8, 0.9]).tolist()
-    [True, True, False, False]
-    """
-    c, s = np.asarray(costs, float), np.asarray(scores, float)
-    no_worse = (c[:, None] <= c) & (s[:, None] >= s)
-    better = (c[:, None] < c) | (s[:, None] > s)
-    return ~np.asarray((no_worse & better).any(axis=0))

@@ -20,7 +20,7 @@ from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
 from ..core.about import About
 from ..core.callbacks import callback_of
-from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems
+from ..core.decisions import MachineClassifier, SoftmaxCalibration, binary_problems, votes_by
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.folds import Split, check_one_score, check_takes_weights
 from ..core.inputs import check_norm, check_sample_weights, require_two_classes, weigh_samples
@@ -100,7 +100,7 @@ class Tuned(KernelEstimator):
         banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks(X)]
         self._set_units(banks)
         search = self._search(banks, groups)
-        chosen = self._choose(search)
+        chosen = self._choose(search, banks[0])
         machine = banks[chosen.bank].machine
         forget(self)
         self._show(search, chosen, search.out_of_fold(chosen.index, len(banks[0].y)))
@@ -217,7 +217,7 @@ class Tuned(KernelEstimator):
         splits = split_samples(cv, data.X, data.y, data.samples, seed, classifier=classifier, groups=groups)
         return GridSearch, splits
 
-    def _choose(self, search: GridSearch) -> Candidate:
+    def _choose(self, search: GridSearch, data: Data) -> Candidate:
         """The candidate with the best mean; with ``rule="one_se"`` the smallest penalty within one s.e."""
         scores = search.scores
         counts = np.isfinite(scores).sum(axis=1)
@@ -226,10 +226,15 @@ class Tuned(KernelEstimator):
         means = {c.index: digits(np.nanmean(scores[c.index])) for c in finished}
         best = max(finished, key=lambda c: means[c.index])  # the first of equally good ones
         if self.rule == "best":
-            return best
+            equal = [c for c in finished if means[c.index] == means[best.index]]
+            return self._of_equals(equal, search, data) if search.halving and len(equal) > 1 else best
         least = means[best.index] - self._standard_error(search, best)
         near = [c for c in finished if means[c.index] >= least]
         return min(near, key=lambda c: (c.penalty, -means[c.index]))
+
+    def _of_equals(self, equal: list[Candidate], search: GridSearch, data: Data) -> Candidate:
+        """Which of several candidates with the best mean is taken."""
+        return equal[0]
 
     def _standard_error(self, search: GridSearch, best: Candidate) -> float:
         error = search.standard_error(best.index)
@@ -356,14 +361,15 @@ class MKLClassifierCV(MachineClassifier, Tuned):
         Whether the poorer half of the candidates is left out after each fold: their other folds are NaN in
         ``cv_results_``. False measures all candidates on all folds, as GridSearchCV does; see Notes.
     rule : {"best", "one_se"}, default="best"
-        - "best": the candidate with the best mean score, the first of equally good ones;
+        - "best": the candidate with the best mean score; of equally good ones that with the smallest log-loss
+          of its calibrated out-of-fold scores, or, without `halving`, the first;
         - "one_se": the smallest C among those within one standard error of the best; with `halving`,
           candidates that are within one standard error so far are kept, too.
     refit : bool, default=True
         Whether the last model is fitted; without it there are no predictions.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     costs : array (n_kernels,) or dict by view name, optional
-    multiclass : {"ovr", "ovo", "shared", "joint"}, default="ovr"
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}, default="ovr"
     class_weight : dict or "balanced", optional
         As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
     probability : bool, default=True
@@ -514,22 +520,48 @@ class MKLClassifierCV(MachineClassifier, Tuned):
 
     def _finish(self, machine: Any, data: Data) -> None:
         problems = binary_problems(data.targets, machine.classes_, self.multiclass)
-        machine._votes = self.multiclass == "ovo"
+        machine._votes = votes_by(self.multiclass)
         machine._store(machine._solve_all(data.Ks, problems, data.samples.weights), data.samples)
         machine._calibration = None
+
+    def _of_equals(self, equal: list[Candidate], search: GridSearch, data: Data) -> Candidate:
+        """The one whose calibrated out-of-fold scores have the smallest log-loss, the first of several.
+
+        Accuracies of a few hundred samples are often equal, log-losses are not.
+        """
+        losses = {c.index: self._log_loss(search.out_of_fold(c.index, len(data.y)), data) for c in equal}
+        return min(equal, key=lambda c: losses[c.index])
+
+    def _log_loss(self, scores: Array, data: Data) -> float:
+        """Of calibrated out-of-fold scores; 0 where they cannot be calibrated."""
+        known = _known(scores)
+        classes, y = data.machine.classes_, data.y[known]
+        if np.unique(y).size < classes.size:
+            return 0.0
+        found = self._calibrated(scores, data).predict_proba(scores[known])
+        likelihoods = found[np.arange(y.size), np.searchsorted(classes, y)]
+        logs = np.log(np.maximum(likelihoods, np.finfo(np.float64).tiny))
+        return rounded(-np.average(logs, weights=data.weights[known]))
 
     def _learn_from_folds(self, data: Data) -> None:
         """Probabilities from the out-of-fold scores of the candidate chosen."""
         self._calibration = None
         if not self.probability:
             return
-        scores = self.out_of_fold_
-        known = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
-        y, weights = data.y[known], None if data.sample_weight is None else data.sample_weight[known]
-        if np.unique(y).size < self.classes_.size:
+        if np.unique(data.y[_known(self.out_of_fold_)]).size < self.classes_.size:
             raise ValueError(
                 "probability=True needs samples of each class in the validation parts, and all classes in "
                 "each training part. Use stratified folds, or probability=False."
             )
+        self._calibration = self._calibrated(self.out_of_fold_, data)
+
+    def _calibrated(self, scores: Array, data: Data) -> SoftmaxCalibration:
+        known = _known(scores)
+        weights = None if data.sample_weight is None else data.sample_weight[known]
         calibration = SoftmaxCalibration(offsets=self.class_weight is not None)
-        self._calibration = calibration.fit_scores(scores[known], y, weights)
+        return calibration.fit_scores(scores[known], data.y[known], weights)
+
+
+def _known(scores: Array) -> Array:
+    """Which samples have out-of-fold scores."""
+    return np.asarray(np.isfinite(scores).reshape(len(scores), -1).all(axis=1))

@@ -111,7 +111,7 @@ class MKLRegressorCV(_TunedRegressor):
     ----------
     kernels, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs, callback,
     on_interrupt, verbose, random_state
-        As for :class:`MKLClassifierCV`.
+        As for :class:`MKLClassifierCV`; of equally good candidates the first is taken.
     Cs : sequence of float or "auto", default="auto"
         Penalties to choose from; positive. "auto" is 0.01, 0.1, ... 1e5 times the standard deviation of y.
     cv : int, cross-validation generator or iterable of splits, default=5
@@ -231,7 +231,7 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         As for :class:`MKLClassifierCV`. Leave-one-out measures all candidates in any case, with True at
         weights of a relative gap of 1e-2.
     rule : {"best", "one_se"}, default="best"
-        As for :class:`MKLClassifierCV`, with the largest alpha for "one_se".
+        As for :class:`MKLClassifierCV`, with the largest alpha for "one_se"; the first of equally good ones.
     fit_intercept : bool, default=True
         Whether each output has an intercept that is not regularized.
 

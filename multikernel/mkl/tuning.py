@@ -39,7 +39,7 @@ from sklearn.utils import _safe_indexing
 
 from .._numba import read_only
 from .._typing import Array
-from ..core.decisions import Machines
+from ..core.decisions import Machines, votes_by
 from ..core.estimator import Solved, kernel_factors, on_rows
 from ..core.folds import Split, check_score
 from ..core.inputs import Samples
@@ -124,7 +124,7 @@ class HeldOutClassifier(SearchedClassifier):
     def __init__(self, machine: Any, X: Any, scores: Array, n_classes: int) -> None:
         self.machine, self.X, self.scores, self.n_classes = machine, X, scores, n_classes
         self.classes_, self.intercept_ = machine.classes_, np.zeros(scores.shape[1])
-        self._votes = machine.multiclass == "ovo"
+        self._votes = votes_by(machine.multiclass)
 
     def _scores(self, X: Any) -> Array:
         if X is not self.X:

@@ -31,7 +31,7 @@ from ..views.view import place_views
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
 from .low_rank import settle_route
-from .regularized.classifier import RegularizedMKLClassifier
+from .regularized.base import Regularized
 
 # The values of a path where none are given. Those of costs are exponents, as of cost_path.
 VALUES: dict[str, tuple[float, ...]] = {
@@ -262,7 +262,7 @@ def _with_shared_kernels(estimator: Any, X: Any) -> tuple[Any, Any, list[str] | 
 
 def _can_share(estimator: Any, X: Any) -> bool:
     """Whether models on one stack of Gram matrices are those on the table."""
-    if not isinstance(estimator, BaseMKL) or isinstance(estimator, RegularizedMKLClassifier):
+    if not isinstance(estimator, BaseMKL) or isinstance(estimator, Regularized):
         return False
     kernels, stored = estimator.kernels, estimator._storage
     if estimator._precomputed or is_dask(X) or is_tables(X):

@@ -11,7 +11,7 @@ reads.
 
 from multikernel.views.bank import FittedView, KernelBank
 from multikernel.views.containers import from_anndata, from_mudata
-from multikernel.views.gating_features import GatingFeatures, fit_gating_features
+from multikernel.views.gating_features import GatingFeatures, fit_gating_features, own_view
 from multikernel.views.gene_sets import GeneSetViews, read_gmt, views_from_gene_sets
 from multikernel.views.joining import join_views
 from multikernel.views.layout import view_tables
@@ -53,6 +53,7 @@ __all__ = [
     "from_mudata",
     "join_views",
     "make_bank",
+    "own_view",
     "per_feature",
     "read_gmt",
     "stack_kernels",

@@ -40,10 +40,9 @@ from multikernel.views.grams import (
     TrainPair,
     begin_grams,
     finish_gram,
-    fit_kernel,
+    fit_without_grams,
     fits_without_gram,
     is_sound,
-    needs_no_gram,
     pairs_by_columns,
 )
 from multikernel.views.memory import (
@@ -338,10 +337,11 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         fitted: dict[int, FittedView] = {}
         joined: dict[int, Joined] = {}
         for members, pair in pairs_by_columns(views, table, keep=False, allow_absent=False):
-            for position in members:
-                gram = fit_kernel(views[position], pair, dtype)
-                if gram.joined is None or gram.chain is None or not needs_no_gram(gram, pair.left):
-                    return self.fit_stack(X)
+            grams = fit_without_grams([views[position] for position in members], pair, dtype)
+            if grams is None:
+                return self.fit_stack(X)
+            for position, gram in zip(members, grams, strict=True):
+                assert gram.joined is not None and gram.chain is not None
                 joined[position] = gram.joined
                 known = (gram.kernel, pair.selection, gram.chain, pair.left, pair.scaling)
                 fitted[position] = FittedView(views[position].name, *known)

@@ -1,4 +1,7 @@
-"""What a gate looks at: columns of the table, or the similarities to the training samples; standardised."""
+"""What a gate looks at: columns, or the similarities to the training samples by a kernel; standardised.
+
+The kernel is one of the model's, the mean of all, or one that only the gate reads.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +10,13 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import NotFiniteError
+from multikernel.kernels import Kernel
 from multikernel.kernels._rows import Rows
 from multikernel.views.columns import Selection, resolve_columns
+from multikernel.views.precomputed import make_bank
 from multikernel.views.scaling import Scaling
 from multikernel.views.tables import MultiTable, as_table
+from multikernel.views.view import View
 
 from .._typing import Array
 
@@ -57,22 +63,25 @@ def fit_gating_features(
 
     Parameters
     ----------
-    wanted : None, columns, name of a view, or "kernel"
+    wanted : None, columns, name of a view or table, "kernel", or a view or kernel of the gate's own
     table : the training samples, in the order of the stack; None where kernels are precomputed
     bank : the fitted bank
     names : the names of the bank's kernels
     Ks : array (n_kernels, n, n), their training Grams
     rows : array (n,), the bank's rows that the stack holds
     """
+    if isinstance(wanted, View | Kernel):
+        return _fit_own_kernel(own_view(wanted), table)
     by_name = isinstance(wanted, str) and wanted in names
     by_map = isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name
     if by_map:
         _require_no_such_column(table)
     several = isinstance(table, MultiTable)
-    if several and not by_map and not by_name and wanted is not None:
+    by_table = several and not by_name and not by_map and isinstance(wanted, str) and wanted in table.names
+    if several and not by_map and not by_name and not by_table and wanted is not None:
         raise ValueError(
-            f'{LABEL} must be None, "kernel" or the name of a view where X is several tables; got {wanted!r}.'
-            f" The views are {names}."
+            f'{LABEL} must be None, "kernel", a View or the name of a view or table where X is several '
+            f"tables; got {wanted!r}. The views are {names}, the tables {table.names}."
         )
     by_map = by_map or (several and wanted is None)
     if table is None or by_map:
@@ -81,11 +90,30 @@ def fit_gating_features(
         selection = columns_read(bank, as_table(table))
     elif by_name:
         selection = bank.views_[names.index(wanted)].selection
+    elif by_table:
+        selection = resolve_columns(table, None, LABEL, wanted)
     else:
         selection = _resolve(wanted, as_table(table), names)
     values = _numbers(selection, table)
     scaling = Scaling.fit(values)
     return GatingColumns(selection, scaling), np.asarray(scaling.apply(values, LABEL))
+
+
+def own_view(wanted: View | Kernel) -> View:
+    """The view of a kernel that only the gate reads."""
+    return wanted if isinstance(wanted, View) else View(LABEL, wanted)
+
+
+def _fit_own_kernel(view: View, table: Any) -> tuple[GatingFeatures, Array]:
+    """The empirical kernel map of a kernel that is none of the bank's."""
+    if table is None:
+        raise ValueError(
+            f"{LABEL} must be the name of a kernel where kernels are precomputed; got a kernel to compute. "
+            "Put its matrix among the others, and use gate_only=True with its name."
+        )
+    bank = make_bank([view])
+    Ks = bank.fit_stack(table)
+    return _fit_kernel_map([0], bank, Ks, np.arange(Ks.shape[1]))
 
 
 def _require_no_such_column(table: Any) -> None:

@@ -12,13 +12,14 @@ import numpy as np
 from multikernel._validation import naming, naming_rows
 from multikernel.kernels import Chain, Kernel, UnitDiagonal, UnitTrace, UnitVariance
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels.together import Joined, joins, write_together
+from multikernel.kernels.together import Joined, joins, quadratic_forms, write_together
 from multikernel.kernels.transforms import inverse_roots
 from multikernel.rows.tables import take_rows
 from multikernel.views.columns import Selection, resolve_columns, rows_that_have
 from multikernel.views.scaling import AnyScaling, scale_rows
 from multikernel.views.view import View
 
+_FEW_COLUMNS = 32  # of L1 distances that are taken twice: for a variance, and to write a kernel
 _FLAT = 1e-5  # of the largest k(x, x): kernels that vary less are looked at as a whole
 
 
@@ -133,16 +134,42 @@ def _naming(view: View, pair: TrainPair) -> AbstractContextManager[None]:
 
 
 def fits_without_gram(view: View) -> bool:
-    """Whether the steps of a view are a unit diagonal at most, which no Gram is needed for."""
-    return all(type(step) is UnitDiagonal for step in view.steps) and len(view.steps) <= 1
+    """Whether the steps of a view are a unit diagonal or variance at most, which no Gram is needed for."""
+    return len(view.steps) <= 1 and all(type(step) in (UnitDiagonal, UnitVariance) for step in view.steps)
+
+
+def fit_without_grams(views: Sequence[View], pair: TrainPair, dtype: Any) -> list[Gram] | None:
+    """The kernels of a group and their steps, all fitted, and no Gram written; None where that cannot be."""
+    if not all(fits_without_gram(view) for view in views):
+        return None
+    grams = [fit_kernel(view, pair, dtype) for view in views]
+    joined = [gram.joined for gram in grams if gram.joined is not None]
+    if len(joined) < len(grams):
+        return None
+    scaled = [k for k, view in enumerate(views) if any(type(step) is UnitVariance for step in view.steps)]
+    if scaled and _takes_long(joined, pair.left):
+        return None
+    sums = quadratic_forms(pair.left, [joined[k] for k in scaled], np.ones(len(pair.left)))
+    for k, total in zip(scaled, sums, strict=True):
+        diagonal = joined[k].diagonal(pair.left)
+        step = UnitVariance().fit_means(diagonal, float(total) / len(diagonal) ** 2)
+        scale = Joined(joined[k].kernel, factor=step._fitted(step.factor))
+        grams[k] = replace(grams[k], joined=scale, chain=Chain((step,)))
+    return grams if all(needs_no_gram(gram, pair.left) for gram in grams) else None
+
+
+def _takes_long(joined: Sequence[Joined], rows: Rows) -> bool:
+    """Whether to compute these kernels once more would take longer than to write them all."""
+    by_distance = [one for one in joined if one.kernel._written_from(rows) == "cityblock"]
+    return bool(by_distance) and rows.values.shape[1] > _FEW_COLUMNS
 
 
 def _unit_diagonal(view: View, kernel: Kernel, rows: Rows) -> Chain | None:
     """The steps of a view where they are a unit diagonal at most, fitted; None for other steps."""
-    if not fits_without_gram(view):
-        return None
     if not view.steps:
         return Chain()
+    if len(view.steps) > 1 or type(view.steps[0]) is not UnitDiagonal:
+        return None
     return Chain((UnitDiagonal(inverse_roots(kernel.evaluate_diagonal(rows))),))
 
 

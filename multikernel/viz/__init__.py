@@ -7,7 +7,8 @@ Every function takes ``ax`` and returns the Axes it drew on; without ``ax`` it m
 matplotlib's state is touched: no style, no ``show``. Legends and notes stand beside the axes, where they hide
 nothing: figures with ``layout="constrained"`` make room for them.
 
-- of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`;
+- of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`; of one
+  that learns projections :func:`local_importance`;
 - of what ``multikernel.inspection.evaluate`` returns: :func:`stability`, :func:`without_view`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
@@ -19,7 +20,7 @@ nothing: figures with ``layout="constrained"`` make room for them.
 """
 
 from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
-from .features import cross_view, importance
+from .features import cross_view, importance, local_importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
 from .paths import weight_path
@@ -43,6 +44,7 @@ __all__ = [
     "heat_map",
     "importance",
     "kernel_matrix",
+    "local_importance",
     "residuals",
     "roc",
     "rules",

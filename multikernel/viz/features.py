@@ -96,6 +96,54 @@ def _draw_intervals(ax: Axes, places: range, block: list[Mapping[str, Any]]) -> 
 
 
 @picture
+def local_importance(found: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
+    """Which columns does each region look at? A map of their shares, a row for each region.
+
+    Columns keep their order; where there are more than `most`, those with the largest share in some region
+    are drawn. Columns that a region does not project are left white.
+
+    Parameters
+    ----------
+    found : estimator or DataFrame
+        Fitted, with ``local_importance()``, such as ``ProjectionKernelClassifier``; or what that returns.
+    most : int, default=30
+        The most columns to draw.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> shares = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], index=["left", "right"], columns=["width", "height"])
+    >>> ax = local_importance(shares, ax=Figure().subplots())
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['left', 'right']
+    """
+    frame = found.local_importance() if hasattr(found, "local_importance") else found
+    if not hasattr(frame, "iloc") or frame.ndim != 2:
+        raise TypeError(
+            "this picture is of a model with local_importance(), or of the table that it returns; got "
+            f"{type(found).__name__}."
+        )
+    values = np.asarray(frame, float)
+    most = check_positive_integer("most", most)
+    largest = np.nan_to_num(values).max(axis=0)
+    shown = np.sort(np.argsort(-largest, kind="stable")[:most])
+    names = [plain(frame.columns[k], longest=20) for k in shown]
+    ax = axes_for(ax, width=min(3.0 + 0.3 * len(shown), 12.0), height=2.2 + 0.35 * len(values))
+    top = max(float(largest.max(initial=0.0)), 1e-12)
+    drawn = np.ma.masked_invalid(values[:, shown])
+    image = ax.imshow(drawn, cmap="viridis", vmin=0.0, vmax=top, interpolation="none", aspect="auto")
+    regions = [plain(name, longest=20) for name in frame.index]
+    ax.set_yticks(range(len(regions)), regions, fontsize=row_font(ax, len(regions)), **LITERAL)
+    ax.set_xticks(range(len(names)), names, fontsize="small", rotation=90, **LITERAL)
+    ax.set_title("Which columns does each region look at?")
+    if len(shown) < values.shape[1]:
+        ax.set_xlabel(f"{len(shown)} of {values.shape[1]} columns")
+    add_colour_bar(ax, image, "share of the region's projection")
+    return ax
+
+
+@picture
 def cross_view(found: Any, *, ax: Axes | None = None) -> Axes:
     """Which columns of different views move together? A map of their similarities, views side by side.
 

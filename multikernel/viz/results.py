@@ -24,8 +24,8 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    path : CostPath or DataFrame
-        Of ``multikernel.mkl.cost_path``, or its ``table``.
+    path : CostPath, GateCostPath or DataFrame
+        Of ``multikernel.mkl.cost_path`` or ``multikernel.localized.gate_cost_path``, or its ``table``.
     """
     table = getattr(path, "table", path)
     if not isinstance(table, pd.DataFrame) or "cost_share" not in table:

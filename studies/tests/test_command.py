@@ -70,6 +70,7 @@ def test_the_help_names_the_options():
         "--out",
         "--results",
         "--json",
+        "--counts",
     ):
         assert option in described
 

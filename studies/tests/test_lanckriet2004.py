@@ -191,6 +191,7 @@ def test_rows_say_what_was_separable_what_c_was_and_what_is_published():
 
 def test_rivals_on_fewer_splits_say_so(monkeypatch):
     monkeypatch.setattr(margins, "TUNED_SPLITS", 2)
+    monkeypatch.setattr(margins, "TUNED_WHOLE", frozenset())
     table = STUDY.table("3")
     rows = table.rows(margin_results(table, 3))
     (row,) = [r for r in rows if r["labels"] == {"criterion": "SM1", "kernel": TUNED}]

@@ -9,7 +9,7 @@ import pytest
 from studies import Claim, DataFile, Published, Study, Table, count_and_sum, run_table
 from studies.compare import agreement, cell_counts, compare, comparison_row
 from studies.render import agreement_text, doubts, markdown_text, section_cells, stand_ins
-from studies.study_page import read_summaries
+from studies.study_page import read_summaries, study_overview
 from studies.tests import toy
 
 OURS = [9.0, 11.0, 10.0, 14.0]  # mean 11, variance 14/3
@@ -71,6 +71,8 @@ def test_entries_of_a_vector_are_cells_of_their_own():
         "agreement": [count],
     }
     assert section_cells(summary, "s")[1] == [["b", "11.0 ± 1.0 / 90.0 ‡", "11.0 / 11.0", "0.0 / -79.0 †"]]
+    other = summary | {"rows": [row | {"stand_in": "Made-up data."}]}
+    assert section_cells(other, "s")[1][0][-1] == "0.0 / -79.0"  # not of the data of the printed number
     assert doubts(summary, "s") == ["second: smudged."]
     assert "counted apart: s: 1 of 1" in agreement_text(summary)
 
@@ -151,6 +153,19 @@ def make_study(**options):
         claims=lambda summaries: list(judge(summaries)),
         data=(DataFile("toys", "The real toys.", {"X": "(n, d)"}),),
     )
+
+
+def test_a_study_that_judges_parts_does_not_wait_for_the_rest(tmp_path):
+    def judge_parts(summaries):
+        return [Claim("The first is there.", "reproduced", ", ".join(summaries))]
+
+    waiting = make_study()
+    study = replace(waiting, claims=judge_parts, judges_parts=True)
+    run_table(study, study.table("1"), folder=tmp_path, splits=20)
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "| The first is there. | reproduced | table1 |" in page
+    assert page.endswith("What needs them is not judged yet: own-more must be computed first.\n")
+    assert study_overview(waiting, {"table1": {}})["claims"] == []
 
 
 def test_the_page_of_a_study_ends_with_the_claims_once_all_is_computed(tmp_path):

@@ -246,14 +246,20 @@ def _estimators():
         "ConformalKernel": ConformalKernel(),
         "NonstationaryClassifier": NonstationaryClassifier(TWO, max_iter=3, n_init=1),
         "NonstationaryClassifier_full": NonstationaryClassifier(TWO, mode="full", max_iter=2, n_init=1),
-        "LocalizedMKLClassifier": LocalizedMKLClassifier(TWO, max_iter=5),
+        "LocalizedMKLClassifier": LocalizedMKLClassifier(TWO, gating_reg=0.0, max_iter=5),
         "LocalizedMKLClassifier_gaussian": LocalizedMKLClassifier(
-            TWO, multiclass="joint", gating="gaussian", max_iter=5
+            TWO, multiclass="joint", gating="gaussian", gating_reg=0.0, max_iter=5
         ),
         "LocalizedMKLClassifier_sigmoid": LocalizedMKLClassifier(
-            TWO, gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel", max_iter=5
+            TWO,
+            gating="sigmoid",
+            multiclass="ovo",
+            shared_gate=True,
+            gating_features="kernel",
+            gating_reg=0.0,
+            max_iter=5,
         ),
-        "LocalizedMKLRegressor": LocalizedMKLRegressor(TWO, max_iter=5),
+        "LocalizedMKLRegressor": LocalizedMKLRegressor(TWO, gating_reg=0.0, max_iter=5),
         "LocalizedMKLOneClass": LocalizedMKLOneClass(TWO, max_iter=5),
         "ProjectionKernelClassifier": ProjectionKernelClassifier(n_screen=3, max_iter=5),
         "ProjectionKernelClassifier_gaussian": ProjectionKernelClassifier(

@@ -17,7 +17,9 @@ from tests.raw import raw
 
 @pytest.fixture(scope="module")
 def localized(stack, table):
-    return LocalizedMKLClassifier("precomputed", C=2.0, max_iter=20, tol=0.01).fit(stack, table[1])
+    return LocalizedMKLClassifier("precomputed", C=2.0, gating_reg=0.0, max_iter=20, tol=0.01).fit(
+        stack, table[1]
+    )
 
 
 def _scores(model, K):

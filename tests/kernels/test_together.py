@@ -1,11 +1,13 @@
 """Gram matrices of several kernels, written together or on demand: the same numbers as one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
 
-from multikernel.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
-from multikernel.kernels._rows import Rows
+from multikernel.kernels import Chi2, Gaussian, Laplacian, Linear, Polynomial, Sigmoid, _rows
+from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.together import Joined, OnDemand, joins, quadratic_forms, write_together
 from multikernel.kernels.transforms import inverse_roots
 
@@ -54,6 +56,49 @@ def test_every_size_is_written_on_both_sides(n, dtype):
     for K, kernel in zip(out, KERNELS, strict=True):
         np.testing.assert_allclose(K, expected(kernel, X[:n]), rtol=np.finfo(dtype).eps + 1e-11, atol=1e-13)
         np.testing.assert_array_equal(K, K.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("as_table", [np.asarray, scipy.sparse.csr_matrix], ids=["dense", "sparse"])
+def test_new_rows_share_distances(as_table, dtype, monkeypatch):
+    kinds, measure = [], _rows.direct_distances
+    monkeypatch.setattr(
+        _rows, "direct_distances", lambda kind, *rest: kinds.append(kind) or measure(kind, *rest)
+    )
+    rows, new = Rows(as_table(np.abs(X))), Rows(as_table(np.abs(X[::7]) + 0.25))
+    kernels = [
+        Laplacian(gamma=0.3),
+        Gaussian(gamma=0.2),
+        Laplacian(gamma=0.7),
+        Chi2(gamma=0.5),
+        Chi2(gamma=0.1),
+    ]
+    pair, apart = Pair(new, rows, keep=True), [Pair(new, rows) for _ in kernels]
+    found = [np.empty((43, 300), dtype) for _ in kernels]
+    for kernel, K in zip(kernels, found, strict=True):
+        kernel.evaluate(pair, K)
+    assert kinds == ["cityblock", "chi2"]
+    for kernel, K, own in zip(kernels, found, apart, strict=True):
+        alone = np.empty((43, 300), dtype)
+        kernel.evaluate(own, alone)
+        np.testing.assert_allclose(K, alone, rtol=1e-13 if dtype == np.float64 else 1e-6)
+
+
+def test_multiples_of_kernels():
+    rows, beta = Rows(X), np.random.default_rng(1).normal(size=300)
+    plain = joined(rows, unit=False)
+    scaled = [replace(one, factor=3.0 + number) for number, one in enumerate(plain)]
+    outs = [np.empty((len(KERNELS), 300, 300)) for _ in range(2)]
+    for kernels, out in zip((plain, scaled), outs, strict=True):
+        write_together(rows, kernels, dict(enumerate(out)))
+    factors = 3.0 + np.arange(len(KERNELS))
+    np.testing.assert_array_equal(outs[1], factors[:, None, None] * outs[0])
+    forms = quadratic_forms(rows, plain, beta)
+    np.testing.assert_allclose(quadratic_forms(rows, scaled, beta), factors * forms, rtol=1e-10)
+    places = np.array([2, 250])
+    for one, K in zip(scaled, outs[1], strict=True):
+        np.testing.assert_allclose(one.some_rows(rows, places), K[places], rtol=1e-11, atol=1e-13)
+        assert one.of_rows(places).factor == one.factor
 
 
 def test_squaring_keeps_the_digits_of_an_exponential():

@@ -8,11 +8,11 @@ import pytest
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from multikernel import KernelBank, LocalizedMKLClassifier
+from multikernel import KernelBank
 from multikernel.kernels import Linear
 from multikernel.localized import base
 from multikernel.localized.solver.learn import GatedObjective
-from tests.localized.localized_reference import classifier_values, plain_contributions, plain_gate
+from tests.localized.localized_reference import classifier_values, gated, plain_contributions, plain_gate
 from tests.localized.solver.gated_problems import GATES, largest_gap
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 from tests.raw import raw
@@ -22,7 +22,7 @@ STRATEGIES = [("ovr", False, 3), ("ovr", True, 1), ("ovo", False, 3), ("ovo", Tr
 
 
 def localized(**parameters):
-    return LocalizedMKLClassifier(VIEWS, **{"C": 2.0, "max_iter": 300, **parameters})
+    return gated(VIEWS, **{"C": 2.0, "max_iter": 300, **parameters})
 
 
 def blas_threads():
@@ -98,7 +98,7 @@ class TestBinary:
         K = plain_kernels(self.X, self.X)[:, :, 0]
         peer = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(K, self.y)
         for gating in ("softmax", "gaussian"):
-            model = LocalizedMKLClassifier([VIEWS[0]], C=2.0, gating=gating, tol=1e-6).fit(self.X, self.y)
+            model = gated([VIEWS[0]], C=2.0, gating=gating, tol=1e-6).fit(self.X, self.y)
             assert model.n_solves_ == 1
             np.testing.assert_array_equal(model.sample_kernel_weights(self.fresh), 1.0)
             np.testing.assert_allclose(model.decision_function(self.X), peer.decision_function(K), atol=1e-3)
@@ -227,8 +227,8 @@ class TestCopies:
                 return KernelBank(raw([Linear()])).fit_stack(A)[0]
             return Linear()(A, B)
 
-        shared = LocalizedMKLClassifier(raw([Linear(), Linear(), Linear()]), C=5.0).fit(self.X, self.y)
-        apart = LocalizedMKLClassifier(raw([Linear(), line, Linear()]), C=5.0).fit(self.X, self.y)
+        shared = gated(raw([Linear(), Linear(), Linear()]), C=5.0).fit(self.X, self.y)
+        apart = gated(raw([Linear(), line, Linear()]), C=5.0).fit(self.X, self.y)
         assert shared.view_names_ == ["linear", "linear-2", "linear-3"]
         np.testing.assert_allclose(shared.gating_[0], apart.gating_[0], rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(
@@ -243,10 +243,10 @@ class TestCopies:
             calls.append(len(A))
             return A @ B.T
 
-        LocalizedMKLClassifier([("a", line)], C=5.0).fit(self.X, self.y)
+        gated([("a", line)], C=5.0).fit(self.X, self.y)
         alone = sum(calls)
         calls.clear()
-        model = LocalizedMKLClassifier([("a", line), ("b", line), ("c", line)], C=5.0).fit(self.X, self.y)
+        model = gated([("a", line), ("b", line), ("c", line)], C=5.0).fit(self.X, self.y)
         assert sum(calls) == alone > 0
         calls.clear()
         model.decision_function(self.fresh)

@@ -11,7 +11,7 @@ from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, stack_ker
 from multikernel.core.inputs import distinct_samples
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLOneClass
-from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
+from tests.localized.localized_reference import classifier_values, gated, plain_gate, plain_scores
 from tests.mkl.data import VIEWS, make_binary, make_table, plain_kernels
 from tests.raw import raw
 from tests.test_bad_input import refuses
@@ -42,7 +42,7 @@ class TestGatingFeatures:
         ],
     )
     def test_columns_of_an_array(self, wanted, columns):
-        model = LocalizedMKLClassifier(VIEWS, gating_features=wanted).fit(X, LABELS)
+        model = gated(VIEWS, gating_features=wanted).fit(X, LABELS)
         [V] = model.gating_
         assert V.shape == (3, len(columns) + 1)
         expected = plain_gate("softmax", V, FRESH[:, columns], X[:, columns])
@@ -62,7 +62,7 @@ class TestGatingFeatures:
         ],
     )
     def test_columns_of_a_frame(self, wanted, columns):
-        model = LocalizedMKLClassifier(FRAME_VIEWS, gating_features=wanted).fit(FRAME, LABELS)
+        model = gated(FRAME_VIEWS, gating_features=wanted).fit(FRAME, LABELS)
         [V] = model.gating_
         fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
         expected = plain_gate("softmax", V, fresh[columns].to_numpy(), FRAME[columns].to_numpy())
@@ -70,12 +70,12 @@ class TestGatingFeatures:
 
     def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
         views = raw([("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])])
-        models = (LocalizedMKLClassifier(views, gating_features=w).fit(X, LABELS) for w in (None, [0, 1, 3]))
+        models = (gated(views, gating_features=w).fit(X, LABELS) for w in (None, [0, 1, 3]))
         np.testing.assert_array_equal(*(model.gating_[0] for model in models))
 
     def test_the_name_of_a_copy_stands_for_its_view(self):
         views = [*VIEWS, replace(VIEWS[1], name="again")]
-        model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)
+        model = gated(views, gating_features="again").fit(X, LABELS)
         assert model.gating_[0].shape == (4, 2)
         expected = plain_gate("softmax", model.gating_[0], FRESH[:, [2]], X[:, [2]])
         np.testing.assert_allclose(model.sample_kernel_weights(FRESH), expected, rtol=1e-9)
@@ -88,7 +88,7 @@ class TestGatingFeatures:
 
     def test_the_empirical_kernel_map(self):
         """The similarities to all training samples, support samples or not."""
-        model = LocalizedMKLClassifier(VIEWS, gating_features="kernel").fit(X, LABELS)
+        model = gated(VIEWS, gating_features="kernel").fit(X, LABELS)
         [V] = model.gating_
         assert V.shape == (3, 61)
         order = distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
@@ -100,11 +100,11 @@ class TestGatingFeatures:
     def test_ready_made_kernels(self, wanted):
         Ks, K_fresh = plain_kernels(X, X), plain_kernels(FRESH, X)
         if wanted == "kernel-0":
-            wanted = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS).view_names_[1]
+            wanted = gated("precomputed").fit(Ks, LABELS).view_names_[1]
             train, fresh = Ks[:, :, 1], K_fresh[:, :, 1]
         else:
             train, fresh = self.mean_kernel(X), self.mean_kernel(FRESH)
-        model = LocalizedMKLClassifier("precomputed", gating_features=wanted).fit(Ks, LABELS)
+        model = gated("precomputed", gating_features=wanted).fit(Ks, LABELS)
         expected = plain_gate("softmax", model.gating_[0], fresh, train)
         np.testing.assert_allclose(model.sample_kernel_weights(K_fresh), expected, rtol=1e-8)
 
@@ -113,14 +113,14 @@ class TestGatingFeatures:
         weights[[3, 17, 41]] = 0.0
         kept = weights > 0
         for parameters in ({}, {"gating_features": "kernel"}):
-            with_zeros = LocalizedMKLClassifier(VIEWS, **parameters).fit(X, LABELS, weights)
-            without = LocalizedMKLClassifier(VIEWS, **parameters).fit(X[kept], LABELS[kept])
+            with_zeros = gated(VIEWS, **parameters).fit(X, LABELS, weights)
+            without = gated(VIEWS, **parameters).fit(X[kept], LABELS[kept])
             np.testing.assert_array_equal(
                 with_zeros.sample_kernel_weights(FRESH), without.sample_kernel_weights(FRESH)
             )
         Ks = plain_kernels(X, X)
-        with_zeros = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS, weights)
-        without = LocalizedMKLClassifier("precomputed").fit(Ks[np.ix_(kept, kept)], LABELS[kept])
+        with_zeros = gated("precomputed").fit(Ks, LABELS, weights)
+        without = gated("precomputed").fit(Ks[np.ix_(kept, kept)], LABELS[kept])
         K_fresh = plain_kernels(FRESH, X)
         np.testing.assert_array_equal(
             with_zeros.sample_kernel_weights(K_fresh), without.sample_kernel_weights(K_fresh[:, kept])
@@ -130,9 +130,9 @@ class TestGatingFeatures:
         """Standardised: metres or millimetres, with or without an offset."""
         views = raw([("signal", Gaussian(gamma=0.5), [0, 1]), ("line", Linear(), [1])])
         parameters = {"gating_features": [2, 3], **FIRST_STEPS}
-        plain = LocalizedMKLClassifier(views, **parameters).fit(X, LABELS)
+        plain = gated(views, **parameters).fit(X, LABELS)
         factor, offset = np.array([1.0, 1.0, 1e3, 1e-5]), np.array([0.0, 0.0, 50.0, -3.0])
-        other = LocalizedMKLClassifier(views, **parameters).fit(X * factor + offset, LABELS)
+        other = gated(views, **parameters).fit(X * factor + offset, LABELS)
         moved = FRESH * factor + offset
         np.testing.assert_allclose(
             plain._gated.features.of(FRESH), other._gated.features.of(moved), atol=1e-9
@@ -143,8 +143,8 @@ class TestGatingFeatures:
 
     def test_a_constant_column_is_harmless(self):
         table = np.column_stack([X, np.full(60, 7.0)])
-        model = LocalizedMKLClassifier(VIEWS, gating_features=[0, 4]).fit(table, LABELS)
-        plain = LocalizedMKLClassifier(VIEWS, gating_features=[0]).fit(table, LABELS)
+        model = gated(VIEWS, gating_features=[0, 4]).fit(table, LABELS)
+        plain = gated(VIEWS, gating_features=[0]).fit(table, LABELS)
         assert np.isfinite(model.gating_[0]).all()
         assert model.objective_ == pytest.approx(plain.objective_, rel=0.05)
 
@@ -157,7 +157,7 @@ class TestGatingFeatures:
         models = {}
         for make in (np.asarray, scipy.sparse.csr_matrix):
             views = raw([("front", Linear(), [0, 1]), ("back", Linear(), [2, 3])])
-            model = LocalizedMKLClassifier(views, gating=gating, gating_features=wanted, tol=1e-2)
+            model = gated(views, gating=gating, gating_features=wanted, tol=1e-2)
             models[make] = model.fit(make(table), LABELS)
         dense, sparse = models.values()
         np.testing.assert_array_equal(sparse.support_, dense.support_)
@@ -172,7 +172,7 @@ class TestGatingFeatures:
 class TestWeights:
     def test_weights_are_bounds(self):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
-        model = LocalizedMKLClassifier(VIEWS, C=0.5).fit(X, LABELS, weights)
+        model = gated(VIEWS, C=0.5).fit(X, LABELS, weights)
         share = np.abs(model.dual_coef_[0]) / (0.5 * weights[model.support_])
         assert share.max() <= 1.0 + 1e-12
         assert (share == 1.0).any()
@@ -184,19 +184,19 @@ class TestWeights:
 
     def test_class_weights_are_sample_weights(self):
         weights = np.where(LABELS == "yes", 3.0, 0.5)
-        by_class = LocalizedMKLClassifier(VIEWS, class_weight={"yes": 3.0, "no": 0.5}).fit(X, LABELS)
-        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        by_class = gated(VIEWS, class_weight={"yes": 3.0, "no": 0.5}).fit(X, LABELS)
+        by_sample = gated(VIEWS).fit(X, LABELS, weights)
         np.testing.assert_array_equal(by_class.dual_coef_, by_sample.dual_coef_)
-        balanced = LocalizedMKLClassifier(VIEWS, class_weight="balanced").fit(X, LABELS)
+        balanced = gated(VIEWS, class_weight="balanced").fit(X, LABELS)
         share = np.mean(LABELS == "yes")
         weights = np.where(LABELS == "yes", 0.5 / share, 0.5 / (1.0 - share))
-        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        by_sample = gated(VIEWS).fit(X, LABELS, weights)
         np.testing.assert_allclose(balanced.dual_coef_, by_sample.dual_coef_, rtol=1e-9)
 
 
 class TestOtherSettings:
     def test_probabilities(self):
-        model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
+        model = gated(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
         P = model.predict_proba(FRESH)
         assert P.shape == (20, 2)
         np.testing.assert_allclose(P.sum(axis=1), 1.0)
@@ -206,12 +206,12 @@ class TestOtherSettings:
     def test_single_precision_stacks(self):
         Ks = plain_kernels(X, X)
         stack = stack_kernels([Ks[:, :, m].astype(np.float32) for m in range(3)])
-        single = LocalizedMKLClassifier("precomputed").fit(stack, LABELS)
-        double = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS)
+        single = gated("precomputed").fit(stack, LABELS)
+        double = gated("precomputed").fit(Ks, LABELS)
         assert single.objective_ == pytest.approx(double.objective_, rel=1e-2)
 
     def test_many_rows_are_predicted_in_batches(self):
-        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS)
+        model = gated(VIEWS).fit(X, LABELS)
         many = make_table(5000, seed=4)
         np.testing.assert_allclose(model.decision_function(many)[-7:], model.decision_function(many[-7:]))
         assert model.sample_kernel_weights(many).shape == (5000, 3)
@@ -238,17 +238,17 @@ def test_gating_features_that_are_none(kind, wanted, words, error):
 def test_a_gating_column_that_no_kernel_reads_must_be_finite_too():
     frame = FRAME.copy()
     frame.loc[5, "noise"] = np.nan
-    LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS)
+    gated(FRAME_VIEWS).fit(frame, LABELS)
     with refuses("gating_features", "NaN"):
-        LocalizedMKLClassifier(FRAME_VIEWS, gating_features="noise").fit(frame, LABELS)
+        gated(FRAME_VIEWS, gating_features="noise").fit(frame, LABELS)
 
 
 def test_text_is_no_gating_feature():
     frame = FRAME.assign(place=["left", "right"] * 30)
     with refuses("gating_features must be numeric", "'place'", 'gating_features="kernel"'):
-        LocalizedMKLClassifier(FRAME_VIEWS, gating_features=["place"]).fit(frame, LABELS)
+        gated(FRAME_VIEWS, gating_features=["place"]).fit(frame, LABELS)
     # Text that neither kernels nor gate read does no harm.
-    assert LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS).score(frame, LABELS) > 0.8
+    assert gated(FRAME_VIEWS).fit(frame, LABELS).score(frame, LABELS) > 0.8
 
 
 def test_kernels_of_text_gate_by_similarity():
@@ -262,14 +262,14 @@ def test_kernels_of_text_gate_by_similarity():
     labels = np.where(np.char.startswith(words.astype(str), "a"), LABELS, "no")
     views = [("word", shared, ["word"]), FRAME_VIEWS[0]]
     with refuses("gating_features", "'word'", 'gating_features="kernel"'):
-        LocalizedMKLClassifier(views).fit(frame, labels)
-    model = LocalizedMKLClassifier(views, gating_features="kernel", C=10.0).fit(frame, labels)
+        gated(views).fit(frame, labels)
+    model = gated(views, gating_features="kernel", C=10.0).fit(frame, labels)
     assert model.score(frame, labels) > 0.9
 
 
 def test_ready_made_kernels_have_no_columns():
     Ks = plain_kernels(X, X)
     with refuses("gating_features must be", '"kernel"', "precomputed", "[0, 1]"):
-        LocalizedMKLClassifier("precomputed", gating_features=[0, 1]).fit(Ks, LABELS)
+        gated("precomputed", gating_features=[0, 1]).fit(Ks, LABELS)
     with refuses("gating_features must be", "'sound'", "The kernels are"):
-        LocalizedMKLClassifier("precomputed", gating_features="sound").fit(Ks, LABELS)
+        gated("precomputed", gating_features="sound").fit(Ks, LABELS)

@@ -5,11 +5,16 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
-from multikernel import LocalizedMKLRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.localized import LocalizedMKLOneClass
 from multikernel.views import KernelWarning
-from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
+from tests.localized.localized_reference import (
+    full_duals,
+    gated_regressor,
+    plain_contributions,
+    plain_gate,
+    plain_scores,
+)
 from tests.localized.solver.gated_problems import GATES, largest_gap, one_class_values, svr_values
 from tests.mkl.data import VIEWS, make_regression, make_table
 from tests.raw import raw
@@ -20,12 +25,12 @@ class TestRegressor:
     fresh = make_table(25, seed=9)
 
     def fit(self, **parameters):
-        return LocalizedMKLRegressor(VIEWS, **{"C": 3.0, "epsilon": 0.05, **parameters}).fit(self.X, self.y)
+        return gated_regressor(VIEWS, **{"C": 3.0, "epsilon": 0.05, **parameters}).fit(self.X, self.y)
 
     @pytest.mark.parametrize(("gating", "weighted"), [*((name, False) for name in GATES), ("softmax", True)])
     def test_everything_published_is_what_it_says(self, gating, weighted):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=80) if weighted else np.ones(80)
-        model = LocalizedMKLRegressor(VIEWS, C=3.0, epsilon=0.05, gating=gating)
+        model = gated_regressor(VIEWS, C=3.0, epsilon=0.05, gating=gating)
         model.fit(self.X, self.y, weights)
         assert model.machine_names_ == ["y"]
         assert model.dual_coef_.shape == (1, model.support_.size)
@@ -55,7 +60,7 @@ class TestRegressor:
     def test_a_shift_of_the_targets_is_a_shift_of_the_intercept(self):
         tight = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 5}
         plain = self.fit(**tight)
-        far = LocalizedMKLRegressor(VIEWS, C=3.0, epsilon=0.05, **tight).fit(self.X, self.y + 1e6)
+        far = gated_regressor(VIEWS, C=3.0, epsilon=0.05, **tight).fit(self.X, self.y + 1e6)
         np.testing.assert_allclose(far.predict(self.fresh) - 1e6, plain.predict(self.fresh), atol=1e-4)
         assert far.objective_ == pytest.approx(plain.objective_, rel=1e-5)
 
@@ -64,7 +69,7 @@ class TestRegressor:
         """C, ε and y in other units: the same steps, and predictions in these units."""
         tight = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 5}
         plain = self.fit(**tight)
-        other = LocalizedMKLRegressor(VIEWS, C=3.0 * size, epsilon=0.05 * size, **tight)
+        other = gated_regressor(VIEWS, C=3.0 * size, epsilon=0.05 * size, **tight)
         other.fit(self.X, self.y * size)
         assert other.n_iter_ == 5
         assert other.objective_ == pytest.approx(plain.objective_ * size**2, rel=1e-4)
@@ -77,8 +82,8 @@ class TestRegressor:
         """|x| by two lines with a bias each. Steepest descent would end this valley in hundreds of steps."""
         X = np.linspace(-3, 3, 120)[:, None]
         y = np.abs(X[:, 0])
-        one = LocalizedMKLRegressor([Polynomial(1)], C=10.0, epsilon=0.02).fit(X, y)
-        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, solver="lbfgs").fit(X, y)
+        one = gated_regressor([Polynomial(1)], C=10.0, epsilon=0.02).fit(X, y)
+        two = gated_regressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, solver="lbfgs").fit(X, y)
         assert one.score(X, y) < 0.2
         assert two.score(X, y) > 0.98
         assert two.view_names_ == ["polynomial", "polynomial-2"]
@@ -88,7 +93,7 @@ class TestRegressor:
     def test_targets_too_small_for_floating_point_are_told(self):
         """Sizes of 1e-14: rounding of the scores is as large as they are."""
         size = 1e-14
-        model = LocalizedMKLRegressor(VIEWS, C=3.0 * size, epsilon=0.05 * size)
+        model = gated_regressor(VIEWS, C=3.0 * size, epsilon=0.05 * size)
         with pytest.warns(ConvergenceWarning, match=r"duality gap.*floating point.*size of 1"):
             model.fit(self.X, (self.y - 10.0) * size)
         assert model.dual_gap_ > 1e-3
@@ -96,7 +101,7 @@ class TestRegressor:
     def test_targets_within_epsilon_are_an_intercept(self):
         """No support samples: the model is its intercept, with a gate all the same."""
         y = 5.0 + 0.01 * np.sin(np.arange(80))
-        model = LocalizedMKLRegressor(VIEWS, epsilon=0.1).fit(self.X, y)
+        model = gated_regressor(VIEWS, epsilon=0.1).fit(self.X, y)
         assert model.support_.size == 0
         assert model.dual_coef_.shape == (1, 0)
         np.testing.assert_allclose(model.predict(self.fresh), 5.0, atol=0.1)

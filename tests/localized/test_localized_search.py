@@ -7,12 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import LocalizedMKLClassifier, View
+from multikernel import View
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_gauss
 from multikernel.kernels import Linear, Polynomial
 from multikernel.localized.solver import machines
-from tests.localized.localized_reference import classifier_values
+from tests.localized.localized_reference import classifier_values, gated, gated_regressor
 from tests.localized.solver.gated_problems import largest_gap
 from tests.localized.test_localized import localized
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
@@ -89,11 +89,18 @@ class TestSearch:
     def test_a_shut_gate_is_named_without_a_warning(self):
         """Sigmoid gates that ended at 0 or 1 are told, one by one."""
         views = raw([VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)])
-        model = LocalizedMKLClassifier(views, gating="sigmoid", gating_features=3, tol=1e-4)
+        model = gated(views, gating="sigmoid", gating_features=3, tol=1e-4)
         model.fit(self.X, self.y)
         ends = model.sample_kernel_weights(self.X)
         assert (((ends <= 1e-3) | (ends >= 1 - 1e-3)).mean(axis=0) > 0.95).tolist() == [True, False]
         assert model.saturated_ == ["signal"] and model.status_ == "optimal"
+
+
+def kept_parts(model, fresh, X, Ks):
+    """Contributions (n, n_machines, n_kernels) of the terms whose gates are open at both ends."""
+    here, there = (model.sample_machine_weights(rows) for rows in (fresh, X))
+    here, there = (np.where(eta > 1e-3, eta, 0.0) for eta in (here, there[model.support_]))
+    return np.einsum("nkm,nim,ikm,ki->nkm", here, Ks, there, model.dual_coef_)
 
 
 class TestPruning:
@@ -111,9 +118,7 @@ class TestPruning:
             return (name, kernel)
 
         views = [counted("wide", 0.1), counted("narrow", 2.0), counted("middle", 0.5)]
-        model = LocalizedMKLClassifier(
-            views, C=50.0, prune=prune, init_scale=2.0, tol=1e-4, max_iter=1000, random_state=2
-        )
+        model = gated(views, C=50.0, prune=prune, init_scale=2.0, tol=1e-4, max_iter=1000, random_state=2)
         return model.fit(self.X, self.y)
 
     def test_only_open_kernels_are_computed(self):
@@ -129,8 +134,7 @@ class TestPruning:
         calls.clear()
         full = exact.decision_function(self.fresh)
         assert sum(n for _, n in calls) == 180
-        kept = np.where(is_open, exact.contributions(self.fresh), 0.0).sum(axis=1) + exact.intercept_
-        np.testing.assert_allclose(pruned, kept, rtol=1e-9, atol=1e-9)
+        assert (np.abs(pruned - full) <= model.pruning_bound(self.fresh)[:, 0]).all()
         np.testing.assert_allclose(pruned, full, atol=0.05)
         assert (pruned != full).any()
 
@@ -139,31 +143,40 @@ class TestPruning:
         """A kernel is computed where one of the gates that read it is open; precomputed stacks too."""
         if precomputed:
             X, fresh, y = plain_kernels(self.X, self.X), plain_kernels(self.fresh, self.X), self.y
-            model = LocalizedMKLClassifier("precomputed", C=50.0, init_scale=0.5)
+            model = gated("precomputed", C=50.0, init_scale=0.5)
         else:
             (X, y), fresh = make_three(90), self.fresh
             views = [*VIEWS, replace(VIEWS[0], name="again")]
-            model = LocalizedMKLClassifier(
-                views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, multiclass="ovo"
-            )
+            model = gated(views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, multiclass="ovo")
         exact, pruned = (clone(model).set_params(prune=prune).fit(X, y) for prune in (False, True))
         is_open = exact.sample_machine_weights(fresh) > 1e-3
         assert is_open.shape == ((60, 1, 3) if precomputed else (60, 3, 4)) and not is_open.all()
-        is_open = is_open[:, 0] if precomputed else is_open
-        expected = np.where(is_open, exact.contributions(fresh), 0.0)
-        np.testing.assert_allclose(pruned.contributions(fresh), expected, rtol=1e-9, atol=1e-12)
+        Ks = (fresh if precomputed else plain_kernels(fresh, X)[:, :, [0, 1, 2, 0]])[:, exact.support_]
+        expected = kept_parts(exact, fresh, X, Ks)
+        expected = expected[:, 0] if precomputed else expected
+        np.testing.assert_allclose(pruned.contributions(fresh), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_copies_whose_gates_stay_alike_are_told():
-    """A descent that stops near its symmetric start has one kernel, however many copies were given."""
+    """Where there is nothing to learn a gate has one kernel, however many copies were given."""
     X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
     copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
-    hasty = LocalizedMKLClassifier(copies, C=10.0, gating="sigmoid", tol=0.99)
+    idle = gated_regressor(copies, C=10.0)
     with pytest.warns(UserWarning, match="gates of the copies 'line 0', 'line 1', 'line 2' are nearly alike"):
-        hasty.fit(X, y)
-    assert np.ptp(hasty.sample_kernel_weights(X), axis=1).max() < 0.2
-    patient = LocalizedMKLClassifier(copies, C=10.0).fit(X, y)  # and no warning
+        idle.fit(X, np.ones(300))
+    assert np.ptp(idle.sample_kernel_weights(X), axis=1).max() < 0.2
+    patient = gated(copies, C=10.0).fit(X, y)  # and no warning
     assert np.ptp(patient.sample_kernel_weights(X), axis=1).max() > 0.5
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_sigmoid_gates_of_copies_part_from_the_first_start(C):
+    X, y = make_gauss("GAUSS4", n_samples=400, random_state=0)
+    new, truth = make_gauss("GAUSS4", n_samples=4000, random_state=1)
+    copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
+    model = gated(copies, C=C, gating="sigmoid").fit(X, y)  # and no warning
+    assert np.ptp(model.sample_kernel_weights(X), axis=1).max() > 0.9
+    assert model.score(new, truth) > 0.88
 
 
 @pytest.mark.parametrize("kernels", ["3 lines", "20 lines", "line and parabola"])
@@ -176,5 +189,5 @@ def test_more_kernels_than_pieces_do_no_harm(kernels):
         copies = [line, replace(line, name="parabola", kernel=Polynomial(2))]
     else:
         copies = [replace(line, name=f"line {k}") for k in range(int(kernels.split()[0]))]
-    assert LocalizedMKLClassifier([line], C=10.0).fit(X, y).score(new, truth) < 0.87
-    assert LocalizedMKLClassifier(copies, C=10.0).fit(X, y).score(new, truth) > 0.88
+    assert gated([line], C=10.0).fit(X, y).score(new, truth) < 0.87
+    assert gated(copies, C=10.0).fit(X, y).score(new, truth) > 0.88

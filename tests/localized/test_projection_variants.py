@@ -141,7 +141,7 @@ def test_one_class_with_a_linear_kernel_warns_where_no_plane_helps():
 def test_one_class_with_regions_warns_when_one_takes_all():
     X = np.random.default_rng(0).normal(size=(60, 2))
     X[:, 1] *= np.where(X[:, 0] > 0, 1.0, 0.2)
-    with pytest.warns(UserWarning, match=r"collapsed onto region \d.*n_regions=1"):
+    with pytest.warns(UserWarning, match=r"collapsed onto 'region\d'.*n_regions=1"):
         model = ProjectionKernelOneClass(n_regions=2, n_components=1, gating="gaussian").fit(X)
     assert model.sample_kernel_weights(X).mean(axis=0).max() > 0.99
 

@@ -2,17 +2,20 @@
 
 from functools import partial
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel import MKLClassifier
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.kernels import Gaussian
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 from tests.raw import raw
+from tests.soft_labels.test_posterior import root
 
 NEW = make_table(25, seed=99)
 Joint = partial(MKLClassifier, multiclass="joint")
@@ -28,6 +31,80 @@ def test_the_value_of_the_specification():
     K = sum(np.outer(g, g) * K for g, K in zip(gates.T, (linear, (1.0 + linear) ** 2), strict=True))
     model = Joint("precomputed", C=0.5, tol=1e-7).fit(K[:, :, None], np.arange(12) % 3)
     assert model.objective_ == pytest.approx(12.860785, abs=2e-6)
+
+
+def toy(n=18):
+    X, y = make_three(n)
+    K = plain_kernels(X, X)[:, :, 0]
+    return K, np.unique(y, return_inverse=True)[1]
+
+
+def printed_primal(K, codes, C, worst_only=False):
+    """Gönen's (1.9), Weston & Watkins; with one slack a sample and no intercepts, Crammer & Singer."""
+    n, n_classes = codes.size, 3
+    half = root(K)
+    W, b = cp.Variable((half.shape[1], n_classes)), cp.Variable((1, n_classes))
+    slack = cp.Variable((n, 1 if worst_only else n_classes), nonneg=True)
+    f = half @ W + (0.0 if worst_only else np.ones((n, 1)) @ b)
+    margin = 1.0 if worst_only else 2.0
+    constraints = [
+        f[i, codes[i]] - f[i, l] >= margin - slack[i, 0 if worst_only else l]
+        for i in range(n)
+        for l in range(n_classes)
+        if l != codes[i]
+    ]
+    if not worst_only:
+        constraints += [slack[i, codes[i]] == 0 for i in range(n)]
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(W) + C * cp.sum(slack)), constraints)
+    return conic_optimum(problem), f
+
+
+def printed_dual(K, codes, C):
+    """Gönen's (1.11): its quadratic form, term by term, over α as one vector; the double sum is symmetric."""
+    n, n_classes = codes.size, 3
+    Q = np.zeros((n * n_classes, n * n_classes))
+    own = np.eye(n_classes)[codes]
+    for i in range(n):
+        for j in range(n):
+            block = np.zeros((n_classes, n_classes))
+            if codes[i] == codes[j]:
+                block += 1.0  # A_i A_j
+            for l in range(n_classes):
+                block[l, codes[i]] -= 2.0  # 2 α_i^l α_j^{y_i}
+                block[l, l] += 1.0
+            Q[n_classes * i : n_classes * (i + 1), n_classes * j : n_classes * (j + 1)] = K[i, j] * block
+    Q = 0.5 * (Q + Q.T)
+    alpha = cp.Variable(n * n_classes, nonneg=True)
+    table = cp.reshape(alpha, (n, n_classes), order="C")
+    A = cp.sum(table, axis=1)
+    constraints = [alpha <= C * (1.0 - own).ravel()]
+    constraints += [cp.sum(table[:, l]) == own[:, l] @ A for l in range(n_classes)]
+    value = 2.0 * cp.sum(alpha) - 0.5 * cp.sum_squares(root(Q).T @ alpha)
+    return conic_optimum(cp.Problem(cp.Maximize(value), constraints))
+
+
+def test_it_is_the_printed_machine_of_all_classes():
+    """Primal (1.9) and dual (1.11) as printed have the value of the model."""
+    K, codes = toy()
+    model = Joint("precomputed", C=0.7, tol=1e-8).fit(K[:, :, None], codes)
+    primal, _ = printed_primal(K, codes, 0.7)
+    assert model.objective_ == pytest.approx(primal, rel=1e-6)
+    assert model.objective_ == pytest.approx(printed_dual(K, codes, 0.7), rel=1e-6)
+
+
+def test_it_is_not_the_machine_of_crammer_and_singer():
+    """Whose reduced dual has one constraint for each sample; no C makes the one machine the other."""
+    K, codes = toy()
+    _, scores = printed_primal(K, codes, 0.7, worst_only=True)
+    theirs = scores.value
+    gaps = []
+    for C in np.logspace(-2, 1, 13):
+        model = Joint("precomputed", C=C, tol=1e-6, max_iter=2000).fit(K[:, :, None], codes)
+        ours = model.decision_function(K[:, :, None])
+        centred = [values - values.mean(axis=1, keepdims=True) for values in (ours, theirs)]
+        ratio = (centred[0] * centred[1]).sum() / (centred[0] ** 2).sum() if centred[0].any() else 0.0
+        gaps.append(np.abs(ratio * centred[0] - centred[1]).max() / np.abs(centred[1]).max())
+    assert min(gaps) > 0.05
 
 
 def test_learned_weights_are_certified_from_outside():

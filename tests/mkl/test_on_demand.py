@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from multikernel import KernelBank, MKLClassifier, View
-from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.kernels import Gaussian, Laplacian, Linear, Polynomial
 from multikernel.kernels.together import OnDemand
 from multikernel.views import bank as banks
 
@@ -33,15 +33,35 @@ def test_large_stacks_of_a_unit_diagonal_are_on_demand(always):
     np.testing.assert_array_equal(np.asarray(stack), KernelBank(KERNELS).fit_stack(X))
 
 
+@pytest.mark.parametrize("X", [X, MANY], ids=["420", "700"])
+def test_a_unit_variance_is_known_without_the_matrices(always, X):
+    views = [*KERNELS[:3], Polynomial(2), Laplacian(), View("rank", Laplacian(scale=2.0), standardize="rank")]
+    stack, whole = KernelBank(views).fit_on_demand(X), KernelBank(views)
+    assert isinstance(stack, OnDemand)
+    expected = whole.fit_stack(X)
+    np.testing.assert_allclose(stack.diagonals(), np.einsum("mii->mi", expected), rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(stack), expected, rtol=1e-12, atol=1e-15)
+    bank = KernelBank(views)
+    bank.fit_on_demand(X)
+    for one, other in zip(bank.iter_kernels(X[:9]), whole.iter_kernels(X[:9]), strict=True):
+        np.testing.assert_allclose(one[1], other[1], rtol=1e-12, atol=1e-15)
+
+
+def test_l1_distances_of_many_columns_are_taken_once(always):
+    wide = np.random.default_rng(0).normal(size=(60, 40))
+    assert isinstance(KernelBank([Gaussian(), Linear()]).fit_on_demand(wide), OnDemand)
+    assert isinstance(KernelBank([Gaussian(), Laplacian()]).fit_on_demand(wide), np.ndarray)
+
+
 @pytest.mark.parametrize(
     "bank",
     [
-        KernelBank([Gaussian(), Linear()]),  # a variance needs the matrix
+        KernelBank([Gaussian(), Linear()], normalize="trace"),
         KernelBank(KERNELS, gram="memmap"),
         KernelBank(KERNELS, psd="clip"),
         KernelBank([*KERNELS, View("p", Polynomial(2), transforms=("center", "unit_diagonal"))]),
     ],
-    ids=["variance", "memmap", "clip", "center"],
+    ids=["trace", "memmap", "clip", "center"],
 )
 def test_other_stacks_are_written_whole(bank, always):
     stack = bank.fit_on_demand(X)
@@ -65,15 +85,16 @@ def test_constant_kernels_are_refused_as_ever(always):
     [
         ({}, BINARY),
         ({"norm": 2.0}, BINARY),
+        ({"kernels": "auto"}, BINARY),
         ({"loss": "squared_hinge", "C": "learn"}, BINARY),
         ({"C": np.inf}, BINARY),
         ({"multiclass": "ovo", "n_jobs": 2}, Y),
         ({"multiclass": "joint"}, Y),
     ],
-    ids=["plain", "norm 2", "learned C", "hard margin", "ovo", "joint"],
+    ids=["plain", "norm 2", "auto", "learned C", "hard margin", "ovo", "joint"],
 )
 def test_the_model_is_that_of_the_whole_stack(settings, y, monkeypatch):
-    model = MKLClassifier(KERNELS, tol=1e-7, **settings)
+    model = MKLClassifier(**({"kernels": KERNELS, "tol": 1e-7} | settings))
     whole = model.fit(X, y).kernel_weights_, model.objective_, model.decision_function(X)
     monkeypatch.setattr(banks, "_LARGE", 0)
     model.fit(X, y)

@@ -14,7 +14,12 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
-from multikernel.mkl.regularized.search import FoldModel, count_large_eigenvalues
+from multikernel.mkl.regularized.search import (
+    FoldClassifier,
+    FoldModel,
+    count_large_eigenvalues,
+    eigenvalue_costs,
+)
 from multikernel.views import MultiTable
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
@@ -164,6 +169,121 @@ def test_fixed_weights_are_plain_support_vector_machines():
     np.testing.assert_allclose(model.decision_function(NEW), expected, atol=1e-4)
 
 
+def test_printed_costs_are_ours_at_another_C():
+    """d_m = e_m^γ at C is (e_m / e_1)^γ at C / e_1^(2γ): the same functions, other weights."""
+    X, y = make_binary(60, seed=1)
+    counts = counts_of(X)
+    assert counts[0] > 1
+    for exponent in (0.3, 1.0):
+        printed = MKLClassifier(VIEWS, C=50.0, costs=eigenvalue_costs(counts, exponent, False), **FINE)
+        ours = MKLClassifier(
+            VIEWS, C=50.0 / counts[0] ** (2 * exponent), costs=eigenvalue_costs(counts, exponent), **FINE
+        )
+        expected = ours.fit(X, y).decision_function(NEW)
+        np.testing.assert_allclose(printed.fit(X, y).decision_function(NEW), expected, atol=1e-4)
+
+
+def test_the_eigenvalue_heuristic_with_costs_as_printed():
+    X, y = make_binary(60, seed=1)
+    model = regularized(VIEWS, method="eigenvalue", relative=False, C=50.0).fit(X, y)
+    np.testing.assert_allclose(model.costs_, counts_of(X) ** model.exponent_)
+    for k, (train, test) in enumerate(FOLDS.split(X, y)):
+        costs = counts_of(X[train]) ** 0.5
+        plain = MKLClassifier(VIEWS, C=50.0, costs=costs, **FINE).fit(X[train], y[train])
+        assert fold_scores(model)[5, k] == pytest.approx(plain.score(X[test], y[test]))
+
+
+# ---------------------------------------------------------------------- C, planes, the end, fewer samples
+@pytest.mark.parametrize(("search", "multiclass"), [("response_surface", "ovr"), ("weights", "joint")])
+def test_C_is_one_more_factor(search, multiclass):
+    X, y = make_three(60)
+    options = {"method": search, "multiclass": multiclass, "C": 3.0, "scoring": "balanced_accuracy"}
+    model = regularized(search_C=True, max_steps=2, **options).fit(X, y)
+    assert model.surface_.names == ["signal", "all", "C"] and model.surface_.n_design_ == 10
+    assert model.surface_.bounds["C"] == pytest.approx((0.3, 30.0))
+    params = model.cv_results_["params"]
+    assert len({point["C"] for point in params}) >= 3
+    for point, found in zip(params, fold_scores(model), strict=True):
+        values = np.array([point[name] for name in model.view_names_])
+        fixed = {"norm": np.inf, "costs": values**-0.5} if search == "weights" else {"costs": values}
+        if search == "weights":
+            assert values.sum() == pytest.approx(1.0)
+        plain = MKLClassifier(LEARNED, C=point["C"], multiclass=multiclass, **fixed, **FINE)
+        expected = cross_val_score(plain, X, y, cv=FOLDS, scoring="balanced_accuracy")
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    chosen = params[model.surface_.best_index_]
+    assert model.C_.tolist() == [chosen["C"]] * model.C_.size
+    assert model.estimator_.get_params()["C"] == chosen["C"] and model.C == 3.0
+    fixed = {"norm": np.inf, "costs": model.kernel_weights_**-0.5} if search == "weights" else {}
+    plain = MKLClassifier(
+        LEARNED, C=chosen["C"], multiclass=multiclass, **{"costs": model.costs_, **fixed}, **FINE
+    )
+    np.testing.assert_allclose(
+        model.decision_function(NEW), plain.fit(X, y).decision_function(NEW), atol=1e-4
+    )
+
+
+def test_C_alone_can_be_searched():
+    X, y = make_binary(40)
+    model = quickly(Gaussian(), search_C=True, max_steps=0).fit(X, y)
+    assert [list(point) for point in model.cv_results_["params"]] == [["gaussian", "C"]] * 3
+    assert model.costs_.tolist() == [1.0]
+
+
+def test_a_view_called_C_is_in_the_way_of_C():
+    X, y = make_binary(40)
+    views = [("line", Linear()), ("C", Gaussian())]
+    assert len(quickly(views, max_steps=0).fit(X, y).cv_results_["params"]) == 3
+    with pytest.raises(ValueError, match="one of the views has that name"):
+        quickly(views, search_C=True).fit(X, y)
+    with pytest.raises(ValueError, match="search_C=True needs a response surface"):
+        quickly(search_C=True, method="eigenvalue").fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:the model memorizes its training samples:multikernel.views.KernelWarning")
+def test_a_plane_asks_for_as_many_points_as_there_are_kernels():
+    X, y = make_binary(60)
+    views = [(f"width {g}", Gaussian(g)) for g in np.logspace(-3, 0, 8)]
+    model = quickly(views, degree=1, max_steps=4).fit(X, y)
+    assert model.surface_.n_design_ == 8 and len(model.cv_results_["params"]) <= 12
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+
+
+def test_the_last_point_is_what_the_paper_returns():
+    X, y = make_binary(60, seed=2)
+    model = regularized(rule="last", max_steps=3, scoring="balanced_accuracy").fit(X, y)
+    params, chosen = model.cv_results_["params"], model.surface_.chosen_index_
+    assert model.costs_.tolist() == list(params[chosen].values())
+    assert model.best_score_ == model.cv_results_["mean_test_score"][chosen]
+    plain = MKLClassifier(LEARNED, costs=model.costs_, **FINE).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(NEW), plain.decision_function(NEW))
+
+
+@pytest.mark.parametrize(("max_samples", "most"), [(0.5, 40), (15, 15), (1000, 80)])
+def test_points_are_measured_on_fewer_training_samples(max_samples, most, monkeypatch):
+    X, y = make_three(120)
+    seen = []
+
+    class Recorded(FoldClassifier):
+        def open(self, X, y, sample_weight, train, test):
+            seen.append((train, test))
+            return super().open(X, y, sample_weight, train, test)
+
+    monkeypatch.setattr(RegularizedMKLClassifier, "_fold", Recorded)
+    model = regularized(max_samples=max_samples, max_steps=0).fit(X, y)
+    costs = model.cv_results_["params"][3]
+    for (train, test), (all_of_fold, expected) in zip(seen, FOLDS.split(X, y), strict=True):
+        assert np.isin(train, all_of_fold).all() and abs(train.size - most) <= 2
+        np.testing.assert_array_equal(test, expected)
+        counts, all_counts = (np.unique(y[rows], return_counts=True)[1] for rows in (train, all_of_fold))
+        np.testing.assert_allclose(counts / train.size, all_counts / all_of_fold.size, atol=0.06)
+    for (train, test), found in zip(seen, fold_scores(model)[3], strict=True):
+        plain = MKLClassifier(LEARNED, costs=costs, **FINE).fit(X[train], y[train])
+        assert found == pytest.approx(plain.score(X[test], y[test]))
+    plain = MKLClassifier(LEARNED, costs=model.costs_, **FINE).fit(X, y)  # the last model has all samples
+    np.testing.assert_allclose(model.decision_function(NEW), plain.decision_function(NEW))
+
+
 # ---------------------------------------------------------------------- the same whatever the way
 def test_threads_and_generators_change_nothing():
     X, y = make_three(72)
@@ -200,14 +320,20 @@ def test_weights_count_in_training_and_in_validation(views):
             assert found[k] == pytest.approx(plain.score(X[test], y[test], weights[test]))
 
 
-def test_a_repeated_row_is_a_row_of_twice_the_weight_where_the_folds_are_the_same():
+@pytest.mark.filterwarnings("ignore:the model memorizes its training samples:multikernel.views.KernelWarning")
+def test_a_row_that_is_repeated_in_its_fold_is_a_row_of_twice_the_weight():
     X, y = make_binary(50)
-    times = np.random.default_rng(1).integers(1, 4, 50)
-    rows = np.repeat(np.arange(50), times)
-    folds = list(FOLDS.split(X, y))
-    repeats = [tuple(np.flatnonzero(np.isin(rows, part)) for part in fold) for fold in folds]
-    weighted = regularized(cv=folds).fit(X, y, times.astype(float))
-    repeated = regularized(cv=repeats).fit(X[rows], y[rows], np.ones(rows.size))
+    times = np.random.default_rng(1).integers(0, 3, 50)
+    fold_of = np.empty(50, int)
+    for k, (_, test) in enumerate(FOLDS.split(X, y)):
+        fold_of[test] = k
+
+    def splits(folds):
+        return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+
+    weighted = regularized(cv=splits(fold_of)).fit(X, y, times.astype(float))
+    repeated = regularized(cv=splits(np.repeat(fold_of, times)))
+    repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum()))
     assert weighted.cv_results_["params"] == repeated.cv_results_["params"]
     np.testing.assert_allclose(fold_scores(weighted), fold_scores(repeated))
     np.testing.assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-3)
@@ -295,7 +421,7 @@ def test_a_list_of_splits_and_classes_that_a_fold_lacks():
 def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     names = []
 
-    class Recorded(FoldModel):
+    class Recorded(FoldClassifier):
         def open(self, *fold):
             super().open(*fold)
             names.append(self.model.view_names_)
@@ -305,7 +431,7 @@ def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     y = (np.abs(values - 2.0) < 0.5).astype(int)
     tables = {"values": values[:, None], "rare": (np.arange(30) == 7).astype(float)[:, None]}
     X = MultiTable(tables)  # without the one, the kernels of the second table are constant
-    monkeypatch.setattr("multikernel.mkl.regularized.search.FoldModel", Recorded)
+    monkeypatch.setattr(RegularizedMKLClassifier, "_fold", Recorded)
     model = RegularizedMKLClassifier(method=search, cv=2, max_steps=0).fit(X, y)
     assert sorted(map(len, names)) == [6, 12] and len(model.view_names_) == 12
     assert model.score(X, y) > 0.9
@@ -385,6 +511,10 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
         ({"delta": -0.1}, ValueError, "delta must be greater than 0"),
         ({"bound": 0.0}, ValueError, "bound must be greater than 0"),
         ({"max_steps": -1}, ValueError, "max_steps must be a positive integer"),
+        ({"degree": 3}, ValueError, "degree must be 1, a plane, or 2, a quadratic; got 3"),
+        ({"rule": "first"}, ValueError, "rule must be one of"),
+        ({"max_samples": 1.5}, ValueError, "max_samples, a share, must be above 0 and at most 1"),
+        ({"max_samples": 0}, ValueError, "max_samples must be a positive integer"),
         ({"cv": 1}, ValueError, "cv must be at least 2 folds"),
         ({"scoring": ["accuracy", "roc_auc"]}, TypeError, "scoring must be one score"),
         ({"bound": 400}, ValueError, "bound must lie between 1e-06 and 10; got 400"),

@@ -278,3 +278,102 @@ def test_questions_before_the_search_and_about_other_factors_are_refused():
         surface.predict([1.0, 2.0])
     with pytest.raises(ValueError, match="positive"):
         surface.predict([[1.0, -2.0]])
+
+
+# ---------------------------------------------------------------------- the last point, planes
+def literal(measure, q, delta=0.3, eps=1e-2, most=30):
+    """The algorithm of the paper, figure 2.3, with t for t − 1 in line 20; quadratics by np.linalg.lstsq."""
+    design = [np.zeros(q)]
+    for i in range(q):
+        design += [delta * np.eye(q)[i], -delta * np.eye(q)[i]]
+    design += [delta * (np.eye(q)[i] + np.eye(q)[j]) for i in range(q) for j in range(i + 1, q)]
+    points, values = list(design), [measure(x) for x in design]
+    for _ in range(most):
+        A = np.array(points)
+        pairs = [(i, j) for i in range(q) for j in range(i, q)]
+        terms = np.column_stack([np.ones(len(A)), A, *(A[:, i] * A[:, j] for i, j in pairs)])
+        found = np.linalg.lstsq(terms, np.array(values), rcond=None)[0]
+        H = np.zeros((q, q))
+        for (i, j), slope in zip(pairs, found[1 + q :], strict=True):
+            H[i, j] += slope
+            H[j, i] += slope
+        x = np.linalg.solve(H, -found[1 : q + 1])
+        if np.linalg.norm(x - points[-1]) <= eps:
+            break
+        points.append(x)
+        values.append(measure(x))
+    return points
+
+
+@pytest.mark.parametrize(("tilt", "n_points"), [(0.0, 7), (0.4, 7), (4.0, 8), (12.0, 9)])
+def test_the_rule_last_is_the_algorithm_of_the_paper(tilt, n_points):
+    def bowl(x):
+        square = (x[0] - 0.2) ** 2 + 0.5 * (x[1] + 0.4) ** 2 + 0.3 * x[0] * x[1]
+        return 0.2 + square + tilt * (0.3 * x[0] ** 3 + 0.1 * x[1] ** 4)
+
+    surface = ResponseSurface(factors(2), rule="last").minimize(lambda p: float(bowl(logs(p))))
+    points = literal(bowl, 2)
+    assert surface.status_ == "converged" and len(points) == n_points
+    np.testing.assert_allclose(np.log10(surface.points_), points, atol=1e-7)
+    np.testing.assert_allclose(logs(surface.chosen_point_), points[-1], atol=1e-7)
+    assert surface.chosen_index_ == len(points) - 1
+
+
+def test_the_last_point_is_chosen_though_another_was_better():
+    surface = ResponseSurface(factors(2), rule="last").minimize(lambda p: float(hole(logs(p))))
+    assert surface.best_value_ == -5.0 and surface.chosen_index_ != surface.best_index_
+    best = ResponseSurface(factors(2)).minimize(lambda p: float(hole(logs(p))))
+    assert best.chosen_index_ == best.best_index_ and best.chosen_point_ == best.best_point_
+
+
+def test_where_the_paper_compares_the_last_point_of_the_design_ours_compares_the_best():
+    calls = []
+
+    def bowl(point):  # lowest at the last point of the design
+        calls.append(logs(point))
+        return float(((calls[-1] - 0.3) ** 2).sum())
+
+    surface = ResponseSurface(factors(2), rule="last").minimize(bowl)
+    assert len(calls) == 6 and surface.chosen_index_ == 5 and surface.n_steps_ == 0
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_a_plane_is_recovered_from_the_first_order_design(seed, q):
+    rng = np.random.default_rng(seed)
+    c, g = rng.normal(), rng.normal(size=q)
+    surface = ResponseSurface(factors(q), max_steps=0, degree=1).minimize(lambda p: float(c + g @ logs(p)))
+    assert surface.n_evaluations_ == q + 1 and not surface.hessian_.any()
+    np.testing.assert_allclose(surface.gradient_, g, atol=1e-9)
+    np.testing.assert_allclose(surface.constant_, c, atol=1e-9)
+    np.testing.assert_allclose(logs(surface.lowest_point_), -np.sign(g), atol=1e-9)
+
+
+def test_the_first_step_is_against_the_slope_of_the_plane_from_the_best_point():
+    surface = ResponseSurface(factors(2), max_steps=1, degree=1)
+    surface.minimize(lambda p: float(np.array([3.0, -4.0]) @ logs(p)))
+    np.testing.assert_allclose(np.log10(surface.points_[3]), [0.0 - 0.18, 0.3 + 0.24], atol=1e-9)
+
+
+@pytest.mark.parametrize("q", [1, 4, 12])
+def test_planes_find_the_bottom_of_a_bowl_of_many_factors(q):
+    goal = np.linspace(-0.6, 0.7, q)
+    surface = ResponseSurface(factors(q), degree=1, max_steps=60)
+    surface.minimize(lambda p: float(((logs(p) - goal) ** 2).sum()))
+    start = float((goal**2).sum())
+    assert surface.best_value_ <= 0.1 * start
+    assert surface.n_evaluations_ <= q + 61 < (q + 1) * (q + 2) // 2 + 60
+    assert np.abs(np.log10(surface.points_)).max() <= 1.0 + 1e-12
+
+
+def test_a_flat_response_has_no_slope_to_follow():
+    surface = ResponseSurface(factors(5), degree=1).minimize(constant)
+    assert (surface.status_, surface.n_evaluations_) == ("converged", 6)
+    assert logs(surface.best_point_).tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("params", "words"), [({"degree": 3}, "degree must be 1"), ({"rule": "worst"}, "rule must be one of")]
+)
+def test_settings_that_make_no_surface_are_refused(params, words):
+    with pytest.raises(ValueError, match=words):
+        ResponseSurface(factors(1), **params)

@@ -192,6 +192,43 @@ def test_halving_finds_a_candidate_within_one_standard_error_on_a_hundred_proble
 # --- the choice --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("data", "seed", "is_first"),
+    [
+        (classes(60), 1, False),
+        (classes(60, 1), 3, False),
+        (classes(90, 2), 0, False),
+        (classes(60), 2, True),
+        (load_iris(return_X_y=True), 3, True),
+    ],
+)
+def test_of_equally_good_candidates_the_smallest_log_loss_wins(data, seed, is_first):
+    X, y = data
+    Cs, common = [0.1, 0.3, 1.0, 3.0, 10.0], {"cv": 4, "random_state": seed}
+    model = MKLClassifierCV(BANK, Cs=Cs, norms=[1.0, 2.0], **common).fit(X, y)
+    found = model.cv_results_
+    means = np.where(np.isfinite(found["split3_test_score"]), found["mean_test_score"], 0.0)
+    equal = np.flatnonzero(means > means.max() - 1e-9)
+    losses = []
+    for k in equal:
+        own = {"Cs": [found["param_C"][k]], "norms": [found["param_norm"][k]]}
+        alone = MKLClassifierCV(BANK, **own, **common).fit(X, y)
+        losses.append(log_loss(y, alone._calibration.predict_proba(alone.out_of_fold_)))
+    assert equal.size > 1
+    assert model.best_index_ == equal[np.argmin(losses)]
+    assert bool(model.best_index_ == equal[0]) is is_first
+
+
+def test_a_tie_of_folds_without_some_class_goes_to_the_first():
+    X, y = classes(60)
+    y = np.where(np.arange(60) < 3, 2, y)
+    folds = [(np.arange(3, 60), np.arange(3)), (np.arange(40), np.arange(40, 60))]
+    common = {"norms": [2.0], "cv": folds, "probability": False}
+    model = MKLClassifierCV(BANK, Cs=[1e-4, 1e-3], **common).fit(X, y)
+    assert np.ptp(model.cv_results_["mean_test_score"]) == 0.0
+    assert model.best_index_ == 0
+
+
 def test_the_one_standard_error_rule_takes_the_smallest_penalty_near_the_best():
     X, y = classes(150)
     common = {"Cs": [0.01, 0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 5, "halving": False}

@@ -123,6 +123,68 @@ def test_more_classes_reach_the_optimum_of_a_conic_solver(views):
     assert model.relabelled_.tolist() == np.flatnonzero(labels != given).tolist() != []
 
 
+def printed_value(K, labels, P, C):
+    """MCPPSVM as printed: primal variables w^l (by a root of K), b^l and slacks, the labels as given."""
+    n, n_classes = P.shape
+    half = root(K)
+    W, b = cp.Variable((half.shape[1], n_classes)), cp.Variable(n_classes)
+    slack = cp.Variable((n, n_classes), nonneg=True)
+    f = half @ W + np.ones((n, 1)) @ cp.reshape(b, (1, n_classes), order="C")
+    constraints = [
+        f[i, labels[i]] - f[i, l] >= 2.0 * (P[i, labels[i]] - P[i, l]) - slack[i, l]
+        for i in range(n)
+        for l in range(n_classes)
+        if l != labels[i]
+    ]
+    constraints += [slack[i, labels[i]] == 0 for i in range(n)]
+    return conic_optimum(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(W) + C * cp.sum(slack)), constraints))
+
+
+@pytest.mark.parametrize("relabel", [False, True])
+def test_both_problems_of_more_classes_are_the_printed_one_with_their_labels(relabel):
+    X, y = make_three(30)
+    P = doubtful(y)
+    given, likeliest = np.unique(y, return_inverse=True)[1], P.argmax(axis=1)
+    model = PosteriorSVC(VIEWS[:1], C=1.5, relabel=relabel, tol=1e-7).fit(X, y, probabilities=P)
+    labels = likeliest if relabel else given
+    value = printed_value(plain_kernels(X, X)[:, :, 0], labels, P, 1.5)
+    np.testing.assert_allclose(model.objective_, value, rtol=1e-5)
+    assert model.relabelled_.tolist() == (np.flatnonzero(likeliest != given).tolist() if relabel else [])
+    other = PosteriorSVC(VIEWS[:1], C=1.5, relabel=not relabel, tol=1e-7).fit(X, y, probabilities=P)
+    assert abs(other.objective_ - model.objective_) > 1e-3 * model.objective_
+
+
+def test_labels_that_are_kept_have_several_kernels_and_weights_of_samples():
+    X, y = make_three(30)
+    P, w = doubtful(y), np.random.default_rng(3).uniform(0.5, 2.0, size=30)
+    model = PosteriorSVC(VIEWS, C=1.5, relabel=False, tol=1e-7)
+    model.fit(X, y, sample_weight=w, probabilities=P)
+    given = np.unique(y, return_inverse=True)[1]
+    R = 2.0 * (P[np.arange(30), given][:, None] - P)
+    assert R.min() < 0.0  # some margins are negative
+    Ks = np.moveaxis(plain_kernels(X, X), 2, 0)
+    np.testing.assert_allclose(model.objective_, joint_value(Ks, given, R, 1.5 * w), rtol=1e-6)
+
+
+def test_keeping_the_labels_changes_nothing_where_no_label_is_contradicted():
+    X, y = make_three(40)
+    P = 0.7 * certain(y) + 0.1
+    models = [PosteriorSVC([VIEWS[0]], relabel=r).fit(X, y, probabilities=P) for r in (False, True)]
+    np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+    X, y = make_binary(40)  # the problem of two classes has no labels but the soft ones
+    P = doubtful(y)
+    models = [PosteriorSVC([VIEWS[0]], relabel=r).fit(X, y, probabilities=P) for r in (False, True)]
+    np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
+    np.testing.assert_array_equal(models[0].relabelled_, models[1].relabelled_)
+    assert models[0].relabelled_.size
+
+
+def test_probabilities_in_another_order_are_told_of_with_kept_labels_too():
+    X, y = make_three(30)
+    with pytest.warns(UserWarning, match="take 30 of 30 samples for another class than their label"):
+        PosteriorSVC([VIEWS[0]], relabel=False).fit(X, y, probabilities=np.roll(certain(y), 1, axis=1))
+
+
 def test_more_classes_are_certified_from_outside():
     X, y = make_three(90)
     model = PosteriorSVC(VIEWS, C=2.0, tol=1e-4).fit(X, y)
@@ -172,6 +234,9 @@ def test_outliers_are_not_stored_and_support_vectors_are_fewer(seed):
     assert np.isin([0, 50], soft.relabelled_).all()
     assert len(soft.support_) <= 0.75 * len(plain.support_)
     assert soft.score(X_new, y_new) >= plain.score(X_new, y_new)
+    printed = PosteriorSVC(raw([Polynomial(2)]), C=10.0, relabel=False).fit(X, y)
+    assert np.isin([0, 50], printed.support_).any()  # the problem as printed stores outliers
+    assert len(soft.support_) < len(printed.support_)
 
 
 # ---------------------------------------------------------------------- which side a sample is on

@@ -23,6 +23,7 @@ from multikernel.kernels import AdditiveLaplacian, Gaussian, Laplacian, Linear, 
 from multikernel.kernels._rows import Rows
 from multikernel.mkl import weight_path
 from multikernel.views import as_views
+from multikernel.views import scaling as scaling_module
 from multikernel.views.scaling import Encoding, RankScaling
 from tests.refusals import refuses
 
@@ -116,6 +117,19 @@ def test_a_long_column_is_thinned():
     assert scaling.points.size <= 256
     exact = (rankdata(column) - 0.5) / 5000
     np.testing.assert_allclose(scaling.apply(column, "X").ravel(), exact, atol=1.0 / 256)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-300, 1.7e308], ids=["plain", "tiny", "huge"])
+def test_ranks_of_many_columns_are_those_of_scipy(size, monkeypatch):
+    monkeypatch.setattr(scaling_module, "_SORTED_ENTRIES", 300)  # blocks of three columns
+    table = size * np.where(RNG.uniform(size=(90, 10)) < 0.4, RNG.uniform(-1, 1, (90, 10)), -0.5)
+    scaling = RankScaling.fit(table)
+    ranks = (rankdata(table, axis=0) - 0.5) / 90
+    np.testing.assert_allclose(scaling.apply(table, "X"), ranks, rtol=1e-13)
+    between = size * RNG.uniform(-1, 1, (50, 10))
+    for found, new, old, rank in zip(scaling.apply(between, "X").T, between.T, table.T, ranks.T, strict=True):
+        values, places = np.unique(old / size, return_index=True)
+        np.testing.assert_allclose(found, np.interp(new / size, values, rank[places]), rtol=1e-9, atol=1e-12)
 
 
 def test_sparse_ranks_keep_zeros_and_distances():

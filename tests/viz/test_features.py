@@ -1,6 +1,9 @@
 """Pictures of features: bars in order, those of a view together, intervals where there are some."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
@@ -64,3 +67,33 @@ def test_the_map_of_views_names_columns_and_views(ax):
     assert sorted(line.get_xdata()[0] for line in ax.lines) == [0, 1.5]  # one across, one down
     with pytest.raises(TypeError, match="cross_view_map"):
         viz.cross_view([[1.0]])
+
+
+SHARES = pd.DataFrame(
+    [[0.7, 0.1, np.nan, 0.2], [0.05, 0.5, 0.45, 0.0]],
+    index=["le_$ft$", "right"],
+    columns=["a", "b_$x$", "c", 7],
+)
+
+
+def test_the_map_of_regions_keeps_the_columns_in_order(ax):
+    drawn = viz.local_importance(SHARES, ax=ax)
+    assert drawn is ax
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["le_$ft$", "right"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b_$x$", "c", "7"]
+    [image] = ax.images
+    np.testing.assert_array_equal(image.get_array().filled(-1.0), SHARES.fillna(-1.0))
+    assert image.get_clim() == (0.0, 0.7) and ax.get_xlabel() == ""
+
+
+def test_the_map_of_regions_leaves_out_the_least_columns(ax):
+    viz.local_importance(SimpleNamespace(local_importance=lambda: SHARES), most=3, ax=ax)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b_$x$", "c"]
+    assert ax.get_xlabel() == "3 of 4 columns"
+
+
+def test_the_map_of_regions_refuses_other_things(ax):
+    with pytest.raises(TypeError, match=r"local_importance\(\).*got list"):
+        viz.local_importance([[1.0]], ax=ax)
+    with pytest.raises(ValueError, match="most"):
+        viz.local_importance(SHARES, most=0, ax=ax)

@@ -142,6 +142,15 @@ class Kernels:
             q[m] = self.scales[m] * float(np.vdot(self.Ks[m] @ beta, beta))
         return q
 
+    def mismatch(self, split: "Split", omega: Array, beta: Array, inner: Sequence[Array]) -> Array:
+        """G'(ξ − Q'β) (r, d) by the factors themselves, in extended precision where the machine has it."""
+        missing = np.zeros((self.rank, beta.shape[1]), np.longdouble)
+        for m, block, part in zip(self.low, split.blocks, inner, strict=True):
+            made = self.factors[int(m)].L.T.astype(np.longdouble) @ beta.astype(np.longdouble)
+            made *= np.sqrt(np.longdouble(self.scales[m]))
+            missing += omega[m] * (block.T.astype(np.longdouble) @ (part.astype(np.longdouble) - made))
+        return missing.astype(float)
+
     def projected(self, beta: Array) -> list[Array]:
         """T_m'Q'β of each kernel of low rank, (r_m, d)."""
         inside = self.Q.T @ beta

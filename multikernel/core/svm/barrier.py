@@ -15,6 +15,9 @@ from .losses import JointHinge, Loss
 from .smooth import SmoothLoss
 
 _CRISP = 1e-6  # relative: duals as near to a bound as this are at it
+_BALANCE = 1e-12  # of the sum of the barrier variables: what rounding may make Σβ miss
+# of duals to where they agree with a function: shares of the largest singular value, and of the room
+_DAMPINGS, _MOST_MOVED = 10.0 ** np.arange(-13.0, 0.0), 0.9
 
 
 class Task:
@@ -50,6 +53,8 @@ class Task:
         # samples whose columns hold most of the dense kernels, and the share that they leave
         self.pivots: Array | None = None
         self.left = 0.0
+        # whether Newton's equations are reduced to the size of the rank row by row (.joint.newton.root_of)
+        self.by_rows = False
         self.b = np.zeros(self.d)
 
     def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:
@@ -129,23 +134,47 @@ class Task:
         turns = self.turn.reshape(self.n, self.d, self.d)
         return np.linalg.solve(turns.transpose(0, 2, 1), beta[..., None]).ravel()
 
-    def feasible(self, a: Array, columns: Array | None = None, aims: Array | None = None) -> Array | None:
-        """a with Σβ = total, by the least changes in relation to the room; None where that is too little.
-
-        For d = 1 also as near to columns'β = aims as can be.
-        """
+    def feasible(self, a: Array) -> Array | None:
+        """a with Σβ = total, by the least changes in relation to the room; None where that is too little."""
         if not self.has_intercept or self.is_free:
             return a
-        conditions, missing = self.turn, self.total - self.beta_of(a).sum(axis=0)
-        if columns is not None and aims is not None:
-            conditions = np.hstack([self.turn, self.turn * columns[self.sample]])
-            missing = np.append(missing, aims - columns.T @ self.beta_of(a)[:, 0])
-        share = np.minimum(a, np.where(self.bounded, self.upper - a, a))
-        weighted = conditions * share[:, None]
-        a = a + share * np.linalg.lstsq(weighted.T, missing, rcond=1e-13)[0]
+        share = self._share(a)
+        missing = self.total - self.beta_of(a).sum(axis=0)
+        a = a + share * np.linalg.lstsq((self.turn * share[:, None]).T, missing, rcond=1e-13)[0]
+        return a if self._is_feasible(a) else None
+
+    def agreeing(self, a: Array, columns: Array, mismatch: Callable[[Array], Array]) -> Array | None:
+        """The same, with columns'β (r, d) nearer to where ``mismatch``, of β, is zero, within the room.
+
+        None where no move brings it nearer. The columns are of length √n at most.
+        """
+        start = self.feasible(a)
+        if start is None:
+            return None
+        share = self._share(start)
+        ones = np.ones((self.n, int(self.has_intercept)))
+        moves = np.einsum("jd,jr->jrd", self.turn, np.hstack([ones, columns])[self.sample])
+        left, sizes, right = np.linalg.svd(
+            moves.reshape(len(moves), -1) * share[:, None], full_matrices=False
+        )
+        rest = mismatch(self.beta_of(start))
+        asked = right @ np.concatenate([np.zeros(ones.shape[1] * self.d), rest.ravel()])
+        for damping in _DAMPINGS * float(sizes.max(initial=0.0)):
+            move = left @ (sizes * asked / np.maximum(sizes**2 + damping**2, 1e-300))
+            if np.abs(move).max(initial=0.0) <= _MOST_MOVED:
+                moved = start + share * move
+                is_better = np.linalg.norm(mismatch(self.beta_of(moved))) < np.linalg.norm(rest)
+                return moved if is_better and self._is_feasible(moved) else None
+        return None
+
+    def _share(self, a: Array) -> Array:
+        """How far each barrier variable is from its bounds."""
+        return np.minimum(a, np.where(self.bounded, self.upper - a, a))
+
+    def _is_feasible(self, a: Array) -> bool:
         inside = (a >= 0.0).all() and (a[self.bounded] <= self.upper[self.bounded]).all()
         rest = np.abs(self.total - self.beta_of(a).sum(axis=0)).max()
-        return a if inside and rest <= 1e-12 * max(float(a.sum()), 1e-300) else None
+        return bool(inside and (rest <= _BALANCE * max(float(a.sum()), 1e-300)))
 
     # ------------------------------------------------------------------ coordinates of the linear systems
     def turned(self, columns: Array) -> Array:
@@ -172,11 +201,17 @@ class Task:
         return np.asarray(np.where(np.isfinite(curvature), curvature, 0.0) * asked)
 
     def variables(self, x: Array, right: Array, rho: Array, theta: Array, curvature: Array) -> Array:
-        """The change of the barrier variables that belongs to one of the coordinates."""
+        """The change of the barrier variables that belongs to one of the coordinates.
+
+        Far from the bounds it is a difference of nearly equal numbers by a tiny θ: what rounding makes the
+        sum of a sample's changes miss goes to the variables that are farthest from their bounds.
+        """
         if self.d > 1:
             return x
-        scores = right - np.where(np.isfinite(curvature), curvature, 0.0) * x
-        return np.asarray((rho - self.turn[:, 0] * scores[self.sample]) / theta)
+        turn, bend = self.turn[:, 0], np.where(np.isfinite(curvature), curvature, 0.0)
+        change = (rho - turn * (right - bend * x)[self.sample]) / theta
+        missed = x - np.bincount(self.sample, turn * change, minlength=self.n)
+        return np.asarray(change + turn * (bend * missed)[self.sample] / theta)
 
     def crisp(self, a: Array) -> Array:
         """a with those that are as good as at a bound at it."""

@@ -22,8 +22,11 @@ formed: see :class:`multikernel.core.stack.low_rank.Split`), a Newton step solve
 
 where e = dη − Σ_m dμ_m T_m T_m'ξ, F_m = Q T_m T_m'ξ or K_m β, D and H are the barriers' second derivatives,
 and λ, c belong to the equation Σ μ_m^p = 1 of the weight set. Numbers of very different size do not meet in
-one matrix: a Cholesky factor of R + D, then one of the size of the rank. Each iteration takes Mehrotra's
-predictor and corrector, with the second-order terms of weights and duals together.
+one matrix: a Cholesky factor of R + D, then one of the size of the rank. The entries of D of free dual
+variables and of those at their bounds are up to 20 powers of ten apart; where the second matrix, a sum of
+squares divided by them, has lost the small ones, as the last of the corrections of a solution tells, its
+factor is made of the rows themselves, by a QR factorization. Each iteration takes Mehrotra's predictor and
+corrector, with the second-order terms of weights and duals together.
 
 The weights move once the machines' own gap at equal weights is moderate: from far away, the products of
 weights and duals are too large for first and second order to describe.
@@ -42,7 +45,7 @@ from ..optim.loop import relative_gap
 from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Kernels
 from .barrier import SmoothTask, Task, make_task
-from .joint.newton import PairSystem
+from .joint.newton import PairSystem, below, is_negligible, root_of
 from .joint.newton import cholesky as _cholesky
 from .losses import JointHinge, Loss
 from .smooth import SmoothLoss
@@ -484,9 +487,17 @@ class _System:
         self.P = P
         if self.P.shape[1]:
             self.BP = self._base(self.P)
-            N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
-            self.unit = 1.0 / np.sqrt(np.diagonal(N))
-            self.small = _cholesky(N * self.unit[:, None] * self.unit)
+            self._eliminate()
+
+    def _eliminate(self) -> None:
+        """The factor of N = I + P'(R + D)⁻¹P; see :meth:`Task.by_rows`."""
+        self.unit = np.ones(self.P.shape[1])
+        if self.task.by_rows:
+            self.small = root_of(self._half(self.P)), False
+            return
+        N = np.eye(self.P.shape[1]) + self.P.T @ self.BP
+        self.unit = 1.0 / np.sqrt(np.diagonal(N))
+        self.small = _cholesky(N * self.unit[:, None] * self.unit)
 
     def _factorize(self, R: Array | None, task: Any) -> None:
         """R + D."""
@@ -503,6 +514,12 @@ class _System:
                 matrix[~self.moves, ~self.moves] = 1.0
             self.factor = _cholesky(matrix)
 
+    def _half(self, r: Array) -> Array:
+        """H'r with HH' = (R + D)⁻¹."""
+        if self.factor is None:
+            return np.asarray(r / np.sqrt(np.where(self.moves, self.D, np.inf))[:, None])
+        return below(self.factor[0], np.where(self.moves[:, None], r, 0.0))
+
     def _base(self, r: Array) -> Array:
         if self.factor is None:
             return np.asarray(r / np.where(self.moves, self.D, np.inf)[:, None])
@@ -510,16 +527,25 @@ class _System:
 
     def solve(self, r: Array, mismatch: Array | None = None) -> tuple[Array, Array]:
         """p and e for the columns of r."""
-        p = self._base(r)
+        base = self._base(r)
         if not self.P.shape[1]:
-            return p, np.zeros((0, r.shape[1]))
+            return base, np.zeros((0, r.shape[1]))
         asked: Array | float = 0.0 if mismatch is None else mismatch.reshape(-1, 1)
+        p, x, is_precise = self._refined(r, base, asked)
+        if not (is_precise or self.task.by_rows):
+            self.task.by_rows = True
+            self._eliminate()
+            p, x, _ = self._refined(r, base, asked)
+        return p, (self.G @ x.reshape(len(self.G), -1)).reshape(x.shape)
+
+    def _refined(self, r: Array, base: Array, asked: Array | float) -> tuple[Array, Array, bool]:
+        """p and x = G⁻¹e, and whether the last correction was small."""
         x = self._small(self.BP.T @ r - asked)
-        p = p - self.BP @ x
+        p, more = base - self.BP @ x, x
         for _ in range(_REFINEMENTS):  # what the elimination lost of G'Q'p − x
             more = self._small(self.P.T @ p - x - asked)
             x, p = x + more, p - self.BP @ more
-        return p, (self.G @ x.reshape(len(self.G), -1)).reshape(x.shape)
+        return p, x, is_negligible(more, x)
 
     def _small(self, right: Array) -> Array:
         scaled = cho_solve(self.small, self.unit[:, None] * right, check_finite=False)
@@ -564,6 +590,10 @@ class _SmoothSystem(_System):
             matrix = self.S[:, None] * R * self.S if self.S.ndim == 1 else self.S.T @ R @ self.S
             matrix.flat[:: len(matrix) + 1] += 1.0
             self.factor = _cholesky(matrix)
+
+    def _half(self, r: Array) -> Array:
+        inner = np.asarray(self.S[:, None] * r if self.S.ndim == 1 else self.S.T @ r)
+        return inner if self.factor is None else below(self.factor[0], inner)
 
     def _base(self, r: Array) -> Array:
         inner = self.S[:, None] * r if self.S.ndim == 1 else self.S.T @ r

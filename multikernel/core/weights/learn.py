@@ -145,7 +145,8 @@ def _learn(
 def _no_worse_than_a_constant(result: SolveResult, losses: Sequence[second.AnyLoss]) -> SolveResult:
     """The result, or constant functions where a fit that ended early is worse than they are.
 
-    They have duals of 0, which are feasible and bound every value from below by 0: no gap exceeds 1.
+    They have duals of 0, which are feasible and bound every value from below by 0: no gap exceeds 1. A
+    function by factors alone takes these duals, if its own bound is worse.
     """
     if result.status in (Status.OPTIMAL, Status.INDEFINITE, Status.INSEPARABLE):
         return result
@@ -154,12 +155,14 @@ def _no_worse_than_a_constant(result: SolveResult, losses: Sequence[second.AnyLo
     is_worse = result.upper_bound > upper
     if not (np.isfinite(upper) and (is_worse or result.gap > 1.0)):
         return result
+    nothing = np.zeros_like(result.duals)
     if is_worse:
         intercepts = np.concatenate([intercepts for _, intercepts in constants])
-        nothing = np.zeros_like(result.duals)
         result = replace(
             result, duals=nothing, intercepts=intercepts, factors={}, objective=0.0, upper_bound=upper
         )
+    elif np.isin(np.flatnonzero(result.weights), list(result.factors)).all():
+        result = replace(result, duals=nothing, objective=0.0)  # the function does not need them
     last = result.history[-1] | {"objective": result.upper_bound, "lower_bound": 0.0, "gap": 1.0}
     return replace(result, lower_bound=0.0, gap=1.0, history=[*result.history[:-1], last])
 

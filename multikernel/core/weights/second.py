@@ -49,7 +49,7 @@ _JOINT_ROWS, _JOINT_LEAST = 150.0, 5.0 * _LEAST_WORK
 _AIM = 1e-2  # times tol: so that weights and duals are clear about their bounds
 _FINEST = 1e-8
 _CLEAR = 0.1  # times tol
-_AGREEMENTS = 4  # moves of the duals to where they agree with the function; each leaves its own rounding
+_AGREEMENTS = 2  # moves of the duals to where they agree with the function
 _NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
 
 
@@ -230,15 +230,20 @@ def _forms(method: InteriorPoint, found: Found, by_duals: bool) -> Iterator[Hand
 
 def _agreeing(method: InteriorPoint, found: Found) -> Found:
     """The same with dual variables moved to where they agree with the function on kernels of low rank."""
-    G = method.kernels.split(method.weights.floor + found.mu).G
-    G = G * (np.sqrt(method.kernels.n) / max(float(np.linalg.norm(G, axis=0).max(initial=0.0)), 1e-300))
-    columns, moved, betas = method.kernels.Q @ G, [], []
-    for task, variables, beta, xi in zip(method.tasks, found.variables, found.betas, found.xis, strict=True):
-        a = None
-        if task.d == 1 and not task.is_free:
-            a = task.feasible(variables, columns, (G.T @ xi)[:, 0])
-        moved.append(variables if a is None else a)
-        betas.append(beta if a is None else task.beta_of(a))
+    kernels, omega = method.kernels, method.weights.floor + found.mu
+    split = kernels.split(omega)
+    unit = np.sqrt(kernels.n) / max(float(np.linalg.norm(split.G, axis=0).max(initial=0.0)), 1e-300)
+    columns, moved, betas = kernels.Q @ (unit * split.G), list(found.variables), list(found.betas)
+    for t, (task, inner) in enumerate(zip(method.tasks, found.inner, strict=True)):
+        if task.d > 1 or task.is_free:
+            continue
+
+        def mismatch(beta: Array, inner: list[Array] = inner) -> Array:
+            return unit * kernels.mismatch(split, omega, beta, inner)
+
+        a = task.agreeing(found.variables[t], columns, mismatch)
+        if a is not None:
+            moved[t], betas[t] = a, task.beta_of(a)
     return found._replace(betas=betas, variables=moved)
 
 

@@ -39,24 +39,32 @@ from ...kernels.strings.weighted_degree import WeightedDegree
 from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace, UnitVariance
 from ...localized.base import GatedKernels
 from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from ...localized.least_squares import LocalizedRidge, LocalizedRidgeClassifier
 from ...localized.projection import (
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
 from ...localized.solver.gates import GaussianGate, SigmoidGate, SoftmaxGate
-from ...localized.solver.projections import GaussianProjection, LinearProjection, ProjectionModel
+from ...localized.solver.projections import (
+    GaussianProjection,
+    LinearProjection,
+    PolynomialProjection,
+    ProjectionModel,
+)
 from ...mkl.classifier import MKLClassifier
 from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass
 from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
+from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
+from ...reduction.lfda import LFDA
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
 from ...rules.dirichlet import DirichletWeights

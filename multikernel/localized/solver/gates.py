@@ -4,6 +4,8 @@
     sigmoid    η_m(x) = 1 / (1 + exp(−a_m)),               a_m = v_m'x + v_m0
     gaussian   η_m(x) = exp(a_m) / Σ_h exp(a_h),           a_m = −‖x − μ_m‖² / σ_m²
 
+    constant   η_m(x) = v_m0
+
 ``x`` are the gating features, parameters ``V`` have one row for each gate: v_m and the bias v_m0, or μ_m and
 σ_m, the last column. For an objective J that depends on the gate through the locally combined kernel,
 ``c`` (n, P) holds c_im = −η_m(x_i) ∂J/∂η_m(x_i); the gradient with respect to V follows by the chain rule.
@@ -92,6 +94,16 @@ class GaussianGate(Gate):
         return np.asarray(cdist(X, V[:, :-1], "sqeuclidean")) if X.shape[1] else np.zeros((len(X), len(V)))
 
 
+class ConstantGate(Gate):
+    """The last column of V at every sample: learned weights, which no step moves."""
+
+    def values(self, V: Array, X: Array) -> Array:
+        return np.tile(V[:, -1], (len(X), 1))
+
+    def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
+        return np.zeros(V.shape)
+
+
 def _activations(V: Array, X: Array) -> Array:
     """a = [X, 1] V' of linear gates."""
     return np.asarray(X @ V[:, :-1].T + V[:, -1])
@@ -116,6 +128,8 @@ def _competing(eta: Array, c: Array) -> Array:
 
 
 GATES: dict[str, Gate] = {"softmax": SoftmaxGate(), "sigmoid": SigmoidGate(), "gaussian": GaussianGate()}
+CONSTANT = "constant"  # what an infinite ridge leaves of a gate
+ALL_GATES: dict[str, Gate] = {**GATES, CONSTANT: ConstantGate()}
 
 
 def is_saturated(eta: Array) -> bool:

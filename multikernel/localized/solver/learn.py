@@ -1,7 +1,8 @@
 """Localized multiple kernel learning: J(V) at the kernel that the gate of V combines, and its descent.
 
-    J(V) = max_β dual(β; K_η) + (ridge/2) Σ_m ‖v_m‖²,        K_η = Σ_m (η_m η_m') ∘ K_m
+    J(V) = max_β dual(β; K_η) + (ridge/2) Σ_m ‖v_m‖² + Σ_im c_im η_m(x_i),        K_η = Σ_m (η_m η_m') ∘ K_m
 
+with c_im what a fully open gate of kernel m costs at sample i (zero unless costs are given).
 By Danskin's theorem dJ/dV needs no derivative of the duals: dJ/dη_m(x_i) = −c_im / η_m(x_i) at the solution.
 J is not convex: descents set out from several starts, and the lowest objective is kept.
 
@@ -33,7 +34,8 @@ from ...core.optim.loop import (
     reason_to_stop,
 )
 from ...core.stack.sums import GatedStack, gated_contributions
-from .gates import OPEN, START_SCALE, Gate, is_saturated
+from .copies import part_copies
+from .gates import OPEN, START_SCALE, Gate, SigmoidGate, is_saturated
 from .machines import Machines, Solved
 
 OPTIMIZERS = ("gradient", "lbfgs")
@@ -60,14 +62,22 @@ class GatedObjective:
     """J as a function of the gate's parameters, flat.
 
     Ks (n_stored, n, n) is never modified, ``sources`` (P,) tells the stored kernel of each gate, X (n, D) are
-    the gating features. The ridge is on the gate's parameters without the biases (or widths).
+    the gating features. The ridge is on the gate's parameters without the biases (or widths); ``prices``
+    (n, P) are what open gates cost at each sample, None for nothing.
     """
 
     def __init__(
-        self, Ks: Array, sources: Array, X: Array, gate: Gate, machines: Machines, ridge: float = 0.0
+        self,
+        Ks: Array,
+        sources: Array,
+        X: Array,
+        gate: Gate,
+        machines: Machines,
+        ridge: float = 0.0,
+        prices: Array | None = None,
     ) -> None:
         self.Ks, self.sources, self.X = Ks, np.array(sources, np.intp), X
-        self.gate, self.machines, self.ridge = gate, machines, ridge
+        self.gate, self.machines, self.ridge, self.prices = gate, machines, ridge, prices
         self.kernel = GatedStack(Ks, self.sources)
 
     @property
@@ -85,12 +95,16 @@ class GatedObjective:
         self.eta = self.gate.values(self.V, self.X)
         self.kernel.set_gates(self.eta)
         penalty = 0.5 * self.ridge * float((self.V[:, :-1] ** 2).sum())
+        if self.prices is not None:
+            penalty += float((self.prices * self.eta).sum())
         self.solved = self.machines.solve(self.kernel, ceiling - penalty)
         return self.solved.value + penalty
 
     def gradient(self) -> Array:
         """dJ/dV of the last point, flat."""
         c = gated_contributions(self.Ks, self.sources, self.eta, self.machines.coefficients)
+        if self.prices is not None:
+            c -= self.prices * self.eta
         slope = self.gate.gradient(self.V, self.X, self.eta, c)
         slope[:, :-1] += self.ridge * self.V[:, :-1]
         return np.asarray(slope.ravel())
@@ -164,6 +178,22 @@ class LocalizedResult(Descent):
     objectives: list[float] = field(default_factory=list)  # J of every start
 
 
+@dataclass(frozen=True)
+class Gated:
+    """One learned gate: ``rows`` are its samples, ``names`` its machines, ``kind`` the name of its model."""
+
+    result: LocalizedResult
+    rows: Array
+    names: list[str]
+    kind: str
+
+    def coefficients(self, n_samples: int) -> Array:
+        """Signed duals of all the samples (n_machines, n_samples)."""
+        full = np.zeros((len(self.names), n_samples))
+        full[:, self.rows] = self.result.point.coefficients.T
+        return full
+
+
 def learn_gates(
     objective: GatedObjective,
     n_init: int,
@@ -174,13 +204,19 @@ def learn_gates(
     """Learn the gate from ``n_init`` random starts; ties keep the first.
 
     Every start has a child of ``rng``, so that more starts do not change the first ones; ``scale`` is half
-    the width of the interval from which linear gates are drawn.
+    the width of the interval from which linear gates are drawn. The first start of sigmoid gates tells copies
+    of a kernel apart.
     """
     starts = [
         objective.gate.draw(objective.sources.size, objective.X, child, scale) for child in rng.spawn(n_init)
     ]
+    parts = isinstance(objective.gate, SigmoidGate) and np.unique(objective.sources).size < starts[0].shape[0]
+    if parts:
+        starts[0] = part_copies(objective, starts[0])
     saturated = [is_saturated(objective.gate.values(start, objective.X)) for start in starts]
-    return keep_best(objective, [start.ravel() for start in starts], saturated, options or DescentOptions())
+    options = options or DescentOptions()
+    found = keep_best(objective, [start.ravel() for start in starts], saturated, options)
+    return replace(found, n_solves=found.n_solves + parts * objective.machines.n_machines)
 
 
 def keep_best(

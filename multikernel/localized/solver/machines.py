@@ -16,7 +16,7 @@ from ...core.optim.loop import Status
 from ...core.stack.passes import gather_block
 from ...core.stack.sums import GatedStack, WeightedStack, WholeKernel
 from ...core.svm.joint.solver import MulticlassResult, solve_multiclass
-from ...core.svm.losses import Loss
+from ...core.svm.losses import Hinge, JointHinge, Loss
 from ...core.svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine
 
 Kernel = Array | GatedStack
@@ -65,6 +65,17 @@ class BinaryMachines:
         self._machines: list[Machine] = []
         self.coefficients = np.zeros((self.n, len(self.losses)))
         self.intercepts = np.zeros(len(self.losses))
+
+    def whole_losses(self) -> list[Loss]:
+        """The losses on all the samples: those that a machine does not have cost it nothing."""
+        if self.rows is None:
+            return self.losses
+        return [self._spread(loss, rows) for loss, rows in zip(self.losses, self.rows, strict=True)]
+
+    def _spread(self, loss: Loss, rows: Array) -> Loss:
+        signs, bounds = np.ones(self.n), np.zeros(self.n)
+        signs[rows], bounds[rows] = loss.target, np.maximum(loss.upper, -loss.lower)
+        return Hinge(signs, bounds)
 
     def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
         self._use(kernel)
@@ -146,6 +157,10 @@ class JointMachines:
         self._last: MulticlassResult | None = None
         self.coefficients = np.zeros((self.codes.size, self.n_classes))
         self.intercepts = np.zeros(self.n_classes)
+
+    def whole_losses(self) -> list[JointHinge]:
+        """The loss of all the classes."""
+        return [JointHinge(self.codes, self.n_classes, self.C)]
 
     def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
         self._last = found = solve_multiclass(

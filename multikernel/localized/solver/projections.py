@@ -1,11 +1,13 @@
 """Projection kernels: J as a function of projections W_m, and of a gate where there are several regions.
 
-    k(x, x') = Σ_m η_m(x) k(W_m'x, W_m'x') η_m(x')
+    k(x, x') = Σ_m η_m(x) k_m(W_m'x, W_m'x') η_m(x')
 
     J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
 
-One region is the global projection kernel, which has no gate. How a quadratic form of a kernel of projected
-samples, z = W'x, moves with them:
+One region is the global projection kernel, which has no gate. Regions may have columns and dimensions of
+their own: all W_m are kept in one array (P, D, R), with zeros for columns that a region does not see and
+dimensions that it does not have, which add nothing to z't nor to ‖z − t‖². How a quadratic form of a kernel
+of projected samples, z = W'x, moves with them:
 
     kernel     k(z, t)                 ∂(−½ tr U'KU)/∂Z
     linear     z't                     −U (U'Z)
@@ -122,15 +124,25 @@ def projection_kernel(name: str, degree: int = 2, gamma: float = 1.0) -> Project
 
 @dataclass(frozen=True)
 class ProjectionModel:
-    """What is learned, and the layout of its parameters: theta = (W, V), flat; V where there is a gate."""
+    """What is learned, and the layout of its parameters: theta = (W, V), flat; V where there is a gate.
 
-    kernel: ProjectionKernel
+    Fields that were added later have defaults, which models of older files take.
+    """
+
+    kernel: ProjectionKernel | tuple[ProjectionKernel, ...]  # of all regions, or one of each
     gate: Gate
     n_regions: int = 1  # P
-    n_components: int = 2  # R
+    n_components: int = 2  # R, the most of a region
     norm: str | None = None  # None, or "unit" for columns of unit length
     ridge: float = 0.0  # of the gate's parameters without the biases (or widths)
     projection_ridge: float = 0.0
+    free: Array | None = None  # (P, D, R), which entries of W are learned; None for all
+    gating_columns: Array | None = None  # positions of the columns that the gate reads; None for all
+
+    @property
+    def kernels(self) -> tuple[ProjectionKernel, ...]:
+        """The kernel of each region."""
+        return self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * self.n_regions
 
     @property
     def is_gated(self) -> bool:
@@ -138,14 +150,29 @@ class ProjectionModel:
         return self.n_regions > 1
 
     def n_projection_parameters(self, n_features: int) -> int:
-        """Entries of W."""
+        """Entries of W that are learned."""
+        if self.free is not None:
+            return int(np.count_nonzero(self.free))
         return self.n_regions * n_features * self.n_components
 
     def split(self, theta: Array, n_features: int) -> tuple[Array, Array | None]:
         """W (P, D, R) and V (P, D_gate + 1) of flat parameters; V is None without a gate."""
         end = self.n_projection_parameters(n_features)
-        W = theta[:end].reshape(self.n_regions, n_features, self.n_components)
+        W = theta[:end]
+        if self.free is not None:
+            W = np.zeros(self.free.size)
+            W[self.free.ravel()] = theta[:end]
+        W = W.reshape(self.n_regions, n_features, self.n_components)
         return W, theta[end:].reshape(self.n_regions, -1) if self.is_gated else None
+
+    def join(self, W: Array, V: Array | None) -> Array:
+        """The flat parameters of W and V, or of their gradients."""
+        flat = W.ravel() if self.free is None else W[self.free]
+        return flat if V is None else np.concatenate([flat, V.ravel()])
+
+    def gating_part(self, X: Array) -> Array:
+        """The columns of a table that the gate reads."""
+        return X if self.gating_columns is None else X[:, self.gating_columns]
 
     def directions(self, W: Array) -> tuple[Array, Array | float]:
         """The projections that W stands for, and the column lengths it was divided by."""
@@ -160,9 +187,10 @@ class ProjectionModel:
         return np.ones((len(X), 1)) if V is None else self.gate.values(V, X)
 
     def blocks(self, n_features: int) -> list[Array] | None:
-        """Index arrays of W and of V, to move by turns; the gate reads as many features."""
+        """Index arrays of W and of V, to move by turns; the gate reads as many features, or some."""
         end = self.n_projection_parameters(n_features)
-        n_gate = self.n_regions * (n_features + 1)
+        n_read = n_features if self.gating_columns is None else self.gating_columns.size
+        n_gate = self.n_regions * (n_read + 1)
         return [np.arange(end), np.arange(end, end + n_gate)] if self.is_gated else None
 
 
@@ -190,7 +218,7 @@ class ProjectionObjective:
         self.X, self.gating_X = np.ascontiguousarray(X), gating_X
         n = len(X)
         self.K = np.empty((n, n))
-        gated_sum = model.is_gated and not isinstance(model.kernel, LinearProjection)
+        gated_sum = model.is_gated and not all(isinstance(k, LinearProjection) for k in model.kernels)
         self._region = np.empty((n, n)) if gated_sum else None
 
     def value(self, theta: Array, ceiling: float = np.inf) -> float:
@@ -212,11 +240,11 @@ class ProjectionObjective:
 
     def _combine(self) -> None:
         """K = Σ_m (η_m η_m') ∘ K_m, one region after the other in the same memory; exactly symmetric."""
-        kernel, eta = self.model.kernel, self.eta
+        kernels, eta = self.model.kernels, self.eta
         if self._region is None:  # one region, or linear: an inner product of the gated features
-            kernel.fill(gated_features(self.Z, eta) if self.model.is_gated else self.Z[0], self.K)
+            kernels[0].fill(gated_features(self.Z, eta) if self.model.is_gated else self.Z[0], self.K)
             return
-        for m in range(self.model.n_regions):
+        for m, kernel in enumerate(kernels):
             kernel.fill(self.Z[m], self._region)
             for rows in row_blocks(*self.K.shape):
                 gated = eta[rows, m, None] * eta[:, m]
@@ -232,23 +260,23 @@ class ProjectionObjective:
         to_W = np.zeros(self.raw.shape)
         for m in range(model.n_regions if rows.size else 0):
             U = self.eta[rows, m, None] * B
-            KU, to_Z = model.kernel.adjoint(self.Z[m][rows], U)
+            KU, to_Z = model.kernels[m].adjoint(self.Z[m][rows], U)
             c[rows, m] = np.einsum("ir,ir->i", U, KU)
             to_W[m] = X.T @ to_Z
         if model.norm is not None:
             to_W = (to_W - self.W * (self.W * to_W).sum(axis=1, keepdims=True)) / self.lengths
         to_W += model.projection_ridge * self.raw
         if self.V is None:
-            return to_W.ravel()
+            return model.join(to_W, None)
         to_V = model.gate.gradient(self.V, self.gating_X, self.eta, c)
         to_V[:, :-1] += model.ridge * self.V[:, :-1]
-        return np.concatenate([to_W.ravel(), to_V.ravel()])
+        return model.join(to_W, to_V)
 
     def project(self, theta: Array) -> Array:
         """The nearest admissible parameters: unit columns where they are asked for, widths above zero."""
         W, V = self.model.split(theta, self.X.shape[1])
         W = self.model.directions(W)[0]
-        return W.ravel() if V is None else np.concatenate([W.ravel(), self.model.gate.project(V).ravel()])
+        return self.model.join(W, None if V is None else self.model.gate.project(V))
 
     def snapshot(self) -> ProjectionPoint:
         """The last point, with copies of what the next solve overwrites."""
@@ -272,14 +300,23 @@ def gated_features(Z: Array, eta: Array) -> Array:
     )
 
 
-def draw_projections(X: Array, groups: Array, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+def draw_projections(
+    X: Array, groups: Array, shape: tuple[int, int], rng: np.random.Generator, free: Array | None = None
+) -> Array:
     """A start W (P, D, R): every column the unit difference of two random samples of different groups.
 
     The groups (n,) are classes, or sides of the median of a target, or all different; ``shape`` is (P, R).
+    Differences are those in the ``free`` entries of W, as in :class:`ProjectionModel`.
     """
     n_regions, n_components = shape
-    columns = [_draw_direction(X, groups, rng) for _ in range(n_regions * n_components)]
-    return np.stack(columns).reshape(n_regions, n_components, X.shape[1]).transpose(0, 2, 1)
+    if free is None:
+        columns = [_draw_direction(X, groups, rng) for _ in range(n_regions * n_components)]
+        return np.stack(columns).reshape(n_regions, n_components, X.shape[1]).transpose(0, 2, 1)
+    W = np.zeros(free.shape)
+    for m, r in np.ndindex(n_regions, n_components):
+        if free[m, :, r].any():
+            W[m, free[m, :, r], r] = _draw_direction(X[:, free[m, :, r]], groups, rng)
+    return W
 
 
 def _draw_direction(X: Array, groups: Array, rng: np.random.Generator) -> Array:
@@ -340,10 +377,9 @@ def _screen(objective: ProjectionObjective, groups: Array, n_screen: int, rng: n
 
 def _draw_start(objective: ProjectionObjective, groups: Array, rng: np.random.Generator) -> Array:
     model = objective.model
-    W = draw_projections(objective.X, groups, (model.n_regions, model.n_components), rng)
-    if not model.is_gated:
-        return W.ravel()
-    return np.concatenate([W.ravel(), model.gate.draw(model.n_regions, objective.gating_X, rng).ravel()])
+    W = draw_projections(objective.X, groups, (model.n_regions, model.n_components), rng, model.free)
+    V = model.gate.draw(model.n_regions, objective.gating_X, rng) if model.is_gated else None
+    return model.join(W, V)
 
 
 def _starts_saturated(objective: ProjectionObjective, start: Array) -> bool:

@@ -1,29 +1,18 @@
 """Support vector classification whose kernel weights are regularised by cross-validation."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import column_or_1d
 
-from ..._threads import one_thread
 from ..._typing import Array
-from ..._validation import check_choice, warn_caller
 from ...core.about import About
-from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
-from ...core.estimator import KernelEstimator, worst_status
-from ...core.fitted import prediction_cost
-from ...core.folds import check_one_score
-from ...core.inputs import Samples, check_sample_weights
-from ...core.optim.loop import SearchProgress, Status, limited, time_left
 from ..classifier import MKLClassifier
-from ..selection import adopt, scores_record, seed_of, split_samples
-from .search import SEARCHES, Chosen, DesignFolds, check_bound, check_delta, choose, open_folds
+from .base import Regularized
+from .search import ClassifierOn, FoldClassifier
 
 REGULARIZED = About(
     family="margin",
@@ -38,11 +27,8 @@ REGULARIZED = About(
 )
 
 
-_SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
-
-
 @dataclass(eq=False, repr=False)
-class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
+class RegularizedMKLClassifier(MachineClassifier, Regularized):
     r"""Support vector classifier that learns how much each kernel has to earn its weight.
 
     .. math::
@@ -58,7 +44,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     - ``"response_surface"`` (RMKL): :math:`\log_{10} d_m` by a second-order design and quadratic fits of the
       validation error (:class:`multikernel.mkl.ResponseSurface`), within :math:`\pm` `bound`;
     - ``"eigenvalue"`` (EMKL): :math:`d_m = (e_m / e_1)^\gamma` with :math:`e_m` the number of eigenvalues of
-      :math:`K_m`, at unit diagonal, above one half, and :math:`\gamma = 0, 0.1, \dots, 1`;
+      :math:`K_m`, at unit diagonal, above one half, and :math:`\gamma = 0, 0.1, \dots, 1`; as printed,
+      :math:`e_m^\gamma`, with ``relative=False``;
     - ``"weights"`` (RWKL): no weights are learned; :math:`\log_{10} (\mu_m / \mu_1)` are searched by the same
       response surface, with weights of sum 1.
 
@@ -84,7 +71,19 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         The search stays between :math:`10^{-bound}` and :math:`10^{bound}`; at most 10.
     max_steps : int
         Maximum number of points after the design, which has m (m + 1) / 2 for m kernels.
-    multiclass : {"ovr", "ovo", "shared", "joint"}
+    degree : {1, 2}, default=2
+        Of the response surface. 1 is for many kernels: the design has m points for m kernels, and each point
+        after it is a step against the slope of a plane.
+    rule : {"best", "last"}, default="best"
+        The point of the response surface that is chosen: the best of those measured, or the last, where the
+        search of Gönen & Alpaydın ends.
+    relative : bool, default=True
+        Whether the costs of ``method="eigenvalue"`` are relative to that of the first kernel. False is
+        :math:`d_m = e_m^\gamma`, as printed; see Notes.
+    max_samples : int or float, optional
+        The points are measured on fewer training samples of each fold: their number, or their share;
+        validation samples stay as they are, and the last model has all samples. All by default.
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}
         As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
         the whole classifier.
     class_weight : dict or "balanced", optional
@@ -118,8 +117,9 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     exponent_ : float or None, :math:`\gamma` of ``method="eigenvalue"``
     best_score_ : float, the mean score over the folds at the point chosen; NaN for one kernel
     cv_results_ : dict of lists and arrays
-        ``params`` (costs, exponent or weights), ``split0_test_score`` …, ``mean_test_score``,
-        ``std_test_score`` and ``rank_test_score`` of the points in their order, as ``GridSearchCV`` has them.
+        ``params`` (costs, exponent or weights, and C if it is searched), ``split0_test_score`` …,
+        ``mean_test_score``, ``std_test_score`` and ``rank_test_score`` of the points in their order, as
+        ``GridSearchCV`` has them.
     estimator_ : MKLClassifier, the last fit
     n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
     kernel_weights_ : array (n_kernels,)
@@ -139,20 +139,30 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     Notes
     -----
-    The last fit is exactly ``MKLClassifier(costs=costs_)`` on all the samples. The point that was measured as
-    the best is taken, of equally good ones the nearest to :math:`d = 1`; its ``best_score_`` is too good for
-    having been chosen, so judge the model on other samples.
+    The last fit is exactly ``MKLClassifier(costs=costs_)`` on all the samples, with the C that was chosen.
+    The point that was measured as the best is taken, of equally good ones the nearest to :math:`d = 1`; its
+    ``best_score_`` is too good for having been chosen, so judge the model on other samples. With
+    ``rule="last"`` the search ends as in the algorithm that is printed, and its last point is taken, which
+    may be worse than others: scores of folds are noisy.
 
     Each fold fits its kernels on its training part alone and keeps them: memory is `cv` times that of
     :class:`MKLClassifier`. Machines start from the solution at the nearest point of their fold. The design
     grows with the square of the number of kernels: 28 points for 7, 231 for 21.
 
-    A gain in sparseness is partly one of C: a search that raises all the costs is one that lowers C.
+    A gain in sparseness is partly one of C: a search that raises all the costs is one that lowers C. Costs
+    :math:`s\,d_m` with C are costs :math:`d_m` with :math:`C / s^2`. So the printed costs of the eigenvalue
+    heuristic, :math:`e_m^\gamma`, are ours with :math:`C / e_1^{2\gamma}`. The heuristic is from Bach,
+    Thibaux & Jordan, who compute the path of all C: there the two are the same, and both are right. Gönen &
+    Alpaydın use it at one C, where the printed costs lower C by a factor of up to :math:`e_1^2` together with
+    :math:`\gamma`; a line in the plane :math:`d_1 = 1`, as they draw it, has ours.
+
+    With `max_samples`, C sums over fewer errors than in the last model.
 
     References
     ----------
     Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
     Recognition 44, 2011.
+    Bach, Thibaux & Jordan, Computing regularization paths for learning multiple kernels, NIPS 2004.
 
     Examples
     --------
@@ -172,17 +182,22 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     """
 
     about = REGULARIZED
-    _adds_kernels = True
+    _fold = FoldClassifier
 
     kernels: Any = "auto"
     _: KW_ONLY
     method: str = "response_surface"
     C: float = 1.0
+    search_C: bool = False
     cv: Any = 5
     scoring: Any = None
     delta: float = 0.3
     bound: float = 1.0
     max_steps: int = 30
+    degree: int = 2
+    rule: str = "best"
+    relative: bool = True
+    max_samples: Any = None
     multiclass: str = "ovr"
     class_weight: Any = None
     probability: bool = False
@@ -205,89 +220,18 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         sample_weight : array (n,), optional
             Multiplies C sample by sample, and weighs the validation samples.
         """
-        self._check_search()
-        self._check_storage()
-        model = MKLClassifier(**self._machine_parameters(seed_of(self)), n_jobs=self.n_jobs)
-        model.set_params(probability=self.probability)
-        Ks, problems, samples = model._prepare(X, y, sample_weight)
-        X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
-        chosen, record = self._choose(model, Ks, samples, (X, y, sample_weight))
-        model._costs = chosen.machine_costs
-        model._store(model._solve_all(Ks, problems, samples.weights), samples)
-        model._calibration = calibrate(model.set_params(costs=chosen.machine_costs), X, y, sample_weight)
-        self._adopt(model, chosen, record)
-        self.n_solves_ += len(problems)
-        self._warn_unless_converged()
-        self._tell_of_search(chosen)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    # ------------------------------------------------------------------ search
-    def _choose(
-        self, model: MKLClassifier, Ks: Array, samples: Samples, data: tuple[Any, Array, Any]
-    ) -> tuple[Chosen, dict[str, Any]]:
-        """Measure points until the search ends: the costs at the best, and the attributes that tell of it."""
-        X, y, sample_weight = data
-        if len(Ks) == 1:
-            nothing = {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
-            return Chosen(np.ones(1), [], 0), nothing  # one kernel leaves nothing to search
-        weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
-        splits = split_samples(self.cv, X, y, samples, model.random_state)
-        with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
-            models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
-            folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
-            progress = SearchProgress(self.verbose, callback_of(self))
-            with limited(_SEARCH_SHARE * time_left()):
-                chosen = choose(self, folds, model.view_names_, Ks, progress)
-        return replace(chosen, ended=progress.ended), self._record(chosen, folds)
-
-    def _record(self, chosen: Chosen, folds: DesignFolds) -> dict[str, Any]:
-        results = scores_record(chosen.params, np.array(folds.scores))
-        if folds.n_failed:
-            warn_caller(
-                f"{folds.n_failed} of the {folds.n_solves} solutions of the search did not reach "
-                f"tol={self.tol:g}: their scores may be off. Raise max_iter or tol, lower C, or normalise "
-                "the kernels.",
-                ConvergenceWarning,
-            )
-        best_score = float(results["mean_test_score"][chosen.best])
-        return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
-
-    def _tell_of_search(self, chosen: Chosen) -> None:
-        """The status and a warning where the search ended early."""
-        if chosen.ended is None:
-            return
-        self.status_ = worst_status([Status(self.status_), chosen.ended])
-        if chosen.ended == Status.MAX_TIME:
-            warn_caller(
-                f"RegularizedMKLClassifier: max_time={self.max_time:g} seconds ended the search after "
-                f"{len(chosen.params)} points; the costs are those of the best of them. Raise max_time, or "
-                "lower max_steps or cv.",
-                ConvergenceWarning,
-            )
-
-    def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
-        """Keep the fitted classifier, and show what it has learned."""
-        adopt(self, model)
-        for name, value in record.items():
-            setattr(self, name, value)
-        ones = np.ones(len(self.view_names_))
-        self.costs_ = ones if self.method == "weights" else np.asarray(chosen.machine_costs)
-        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones, self.kernel_factors_)
-        self.surface_, self.exponent_ = chosen.surface, chosen.exponent
-
-    # ------------------------------------------------------------------ parameters
-    def _check_search(self) -> None:
-        check_choice("method", self.method, SEARCHES)
-        check_delta(self.delta, check_bound(self.bound))
-        check_one_score(self.scoring)
-        self._check_numerics()
-
-    def _machine_parameters(self, seed: Any) -> dict[str, Any]:
-        """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""
+    def _machine(self, seed: Any) -> MKLClassifier:
         names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter")
-        fixed = self.method == "weights"
         own = {name: getattr(self, name) for name in names}
-        return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}
+        return MKLClassifier(**own, norm=self._norm, random_state=seed)
 
-    def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "cost": self.costs_}
+    def _open(self, model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ClassifierOn, Array, Array]:
+        model.set_params(n_jobs=self.n_jobs, probability=self.probability)
+        machines = ClassifierOn(model, X, y, sample_weight)
+        y = column_or_1d(y)
+        return machines, y, np.unique(y, return_inverse=True)[1]
+
+    def _finish(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        model._calibration = calibrate(model.set_params(costs=model._costs), X, y, sample_weight)

@@ -5,7 +5,11 @@
 The response is measured at the points of a second-order Koshal design, a quadratic is fitted by least
 squares, the response is measured where the quadratic is lowest in the box of the factors, and so on until
 that point no longer moves. |x_i| = 1 is the bound that is nearer to the centre. The answer is the best
-point measured, never a point of the surface alone.
+point measured, or the last one as in the algorithm of the paper, never a point of the surface alone.
+
+**Many factors**: the second-order design grows with their square. A first-order one has q + 1 points, and
+determines a plane (H = 0). The next point is a step against the slope of the plane around the best point so
+far; a step is doubled where it has led to a better point and halved where it has not.
 
 **Quadratic** (:class:`Quadratic`): fitted by least squares on a design that determines it, and its lowest
 point in a box; f(x) = c + g'x + ½ x'Hx.
@@ -22,13 +26,14 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
 
 from ..._typing import Array
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_choice, check_number, check_positive_integer
 from ...core.optim.loop import asks_to_stop
 
 _NOTHING = 1e-10  # a coefficient that moves the values by a smaller part of their spread is rounding
 _MOST_CORNERS = 64  # of boxes with more corners, none is a start
 _SWEEPS = 200
 _STILL = 1e-6
+RULES = ("best", "last")
 Point = dict[str, float]
 _SAME = 5e-4  # points that agree to three decimals are one
 
@@ -52,6 +57,17 @@ def koshal_design(n_factors: int, delta: Any = 1.0) -> Array:
     return np.asarray(design * delta + 0.0)  # −0 is 0
 
 
+def first_order_design(n_factors: int, delta: Any = 1.0) -> Array:
+    """The first-order Koshal design: 0, then Δ e_i for each factor; a plane has as many coefficients.
+
+    Examples
+    --------
+    >>> first_order_design(2, 0.3).tolist()
+    [[0.0, 0.0], [0.3, 0.0], [0.0, 0.3]]
+    """
+    return np.vstack([np.zeros(n_factors), np.eye(n_factors) * delta])
+
+
 @dataclass(frozen=True)
 class Quadratic:
     """f(x) = constant + gradient'x + ½ x' hessian x."""
@@ -61,14 +77,16 @@ class Quadratic:
     hessian: Array  # (n_factors, n_factors), symmetric
 
     @classmethod
-    def fit(cls, points: Array, values: Array, weights: Array, scale: float = 1.0) -> "Quadratic":
+    def fit(
+        cls, points: Array, values: Array, weights: Array, scale: float = 1.0, degree: int = 2
+    ) -> "Quadratic":
         """The least-squares quadratic; with fewer values than coefficients, the smallest coefficients.
 
         ``weights`` (n,) say how often each point counts, ``scale`` the order of size of the points, for the
-        sake of rounding.
+        sake of rounding. Of degree 1 it is a plane, whose hessian is 0.
         """
         q = points.shape[1]
-        first, second = np.triu_indices(q)
+        first, second = np.triu_indices(q if degree == 2 else 0)
         x = points / scale
         terms = np.column_stack([np.ones(len(x)), x, x[:, first] * x[:, second]])
         roots = np.sqrt(weights)
@@ -144,7 +162,7 @@ class SearchStatus(StrEnum):
 
 
 class ResponseSurface:
-    """Minimise a response that is expensive and noisy over a few positive factors.
+    r"""Minimise a response that is expensive and noisy over a few positive factors.
 
     Parameters
     ----------
@@ -157,6 +175,11 @@ class ResponseSurface:
         The search ends when the lowest point of the surface moves no more than this, in the same units.
     max_steps : int
         Maximum number of points after the design; 0 measures the design only.
+    degree : {1, 2}, default=2
+        2 fits a quadratic, whose lowest point is the next one to measure. 1 fits a plane around the best
+        point, and takes a step against its slope: for many factors.
+    rule : {"best", "last"}, default="best"
+        Which of the points measured is chosen: the best, or the last, as in the algorithm of the paper.
 
     Attributes
     ----------
@@ -166,11 +189,13 @@ class ResponseSurface:
     best_point_ : dict, the best point measured; of equally good ones the nearest to the centre
     best_value_ : float
     best_index_ : int, its position in ``points_``
+    chosen_point_ : dict, the point that `rule` chooses
+    chosen_index_ : int, its position in ``points_``
     constant_ : float
     gradient_ : array (n_factors,)
     hessian_ : array (n_factors, n_factors)
         The coefficients of the surface, constant_ + gradient_'u + ½ u'hessian_ u, where u is log₁₀ of the
-        ratio of the factors to their centre.
+        ratio of the factors to their centre. For ``degree=1`` the plane around the best point.
     lowest_point_ : dict, where the surface is lowest in the box
     n_design_ : int, the number of points in the design
     n_evaluations_ : int
@@ -180,8 +205,16 @@ class ResponseSurface:
 
     Notes
     -----
-    The design has (q + 1)(q + 2) / 2 points for q factors: 6 for two, 231 for twenty. A point that was
-    measured before, to three decimals, is not measured again, but counts once more in the surface.
+    The design has (q + 1)(q + 2) / 2 points for q factors: 6 for two, 231 for twenty; q + 1 for ``degree=1``:
+    3 for two, 21 for twenty. A point that was measured before, to three decimals, is not measured again, but
+    counts once more in the surface.
+
+    With ``rule="last"`` the search ends as in the paper, too: when the lowest point of the surface is where
+    the last point was measured, at first the last one of the design. Where the response is noisy, the last
+    point may be worse than others that were measured; with ``rule="best"`` it never is.
+
+    Of a plane, points count the less the farther they are from the best one,
+    :math:`1 / (1 + \|x - x_{best}\|^2 / \Delta^2)`.
 
     References
     ----------
@@ -214,6 +247,8 @@ class ResponseSurface:
         delta: float = 0.3,
         tol: float = 1e-2,
         max_steps: int = 30,
+        degree: int = 2,
+        rule: str = "best",
     ) -> None:
         if not isinstance(factors, Mapping):
             raise TypeError(f"factors must be a dict of names and bounds; got {factors!r}.")
@@ -225,6 +260,8 @@ class ResponseSurface:
         self.delta = _check_delta(delta)
         self.tol = check_number("tol", tol, at_least=0.0)
         self.max_steps = 0 if max_steps == 0 else check_positive_integer("max_steps", max_steps)
+        self.degree, self.rule = check_degree(degree), rule
+        check_choice("rule", rule, RULES)
 
     def __repr__(self) -> str:
         limits = np.column_stack([self._as_values(x) for x in (self._lower, 0.0 * self._lower, self._upper)])
@@ -263,17 +300,19 @@ class ResponseSurface:
         self._x = np.empty((0, len(self.names)))
         self._visits = np.empty(0)
         self.values_ = np.empty(0)
-        self.n_steps_ = 0
-        design = koshal_design(len(self.names), self.delta)
+        self.n_steps_, self._last = 0, 0
+        make_design = koshal_design if self.degree == 2 else first_order_design
+        design = make_design(len(self.names), self.delta)
         self.n_design_ = len(design)
         go_on = self._measure(design, response, map, callback)
-        self.status_ = str(self._search(response, map, callback) if go_on else SearchStatus.INTERRUPTED)
+        search = self._search if self.degree == 2 else self._descend
+        self.status_ = str(search(response, map, callback) if go_on else SearchStatus.INTERRUPTED)
         self._summarize()
         return self
 
     def _search(self, response: Any, map: Any, callback: Any) -> SearchStatus:
         """Measure where the surface is lowest, until it is lowest there again."""
-        last = self._x[self._best()]
+        last = self._x[self._best() if self.rule == "best" else self._last]
         while True:
             x = self._fitted().lowest(self._lower, self._upper, self._x)
             if np.linalg.norm(x - last) <= self.tol:
@@ -282,16 +321,41 @@ class ResponseSurface:
                 return SearchStatus.MAX_STEPS
             self.n_steps_ += 1
             last = x
-            known = np.flatnonzero((np.abs(self._x - x) <= _SAME).all(axis=1))
-            if known.size:
-                self._visits[known[0]] += 1.0
-            elif not self._measure(x[None], response, map, callback):
+            if not self._visit(x, response, map, callback):
                 return SearchStatus.INTERRUPTED
+
+    def _descend(self, response: Any, map: Any, callback: Any) -> SearchStatus:
+        """Step from the best point against the slope of the plane, until the steps are small."""
+        step = self.delta
+        while True:
+            best = self._best()
+            slope = self._fitted().gradient
+            length = float(np.linalg.norm(slope))
+            against = -slope / length if length > 0.0 else slope
+            x = np.clip(self._x[best] + step * against, self._lower, self._upper)
+            if np.linalg.norm(x - self._x[best]) <= self.tol:
+                return SearchStatus.CONVERGED
+            if self.n_steps_ == self.max_steps:
+                return SearchStatus.MAX_STEPS
+            self.n_steps_ += 1
+            if not self._visit(x, response, map, callback):
+                return SearchStatus.INTERRUPTED
+            step *= 0.5 if self._best() == best else 2.0
+
+    def _visit(self, x: Array, response: Any, map: Any, callback: Any) -> bool:
+        """Measure a point, or count it once more if it is known; whether to go on."""
+        known = np.flatnonzero((np.abs(self._x - x) <= _SAME).all(axis=1))
+        if known.size == 0:
+            return self._measure(x[None], response, map, callback)
+        self._last = int(known[0])
+        self._visits[self._last] += 1.0
+        return True
 
     def _measure(self, xs: Array, response: Any, map: Any, callback: Any) -> bool:
         """The responses at some points, one after the other; whether to go on."""
         points = [self._named(x) for x in xs]
         for x, point, value in zip(xs, points, map(response, points), strict=True):
+            self._last = len(self._x)
             self._x = np.vstack([self._x, x])
             self._visits = np.append(self._visits, 1.0)
             self.values_ = np.append(self.values_, _check_response(value, point))
@@ -313,7 +377,11 @@ class ResponseSurface:
         return int(equals[distances.argmin()])
 
     def _fitted(self) -> Quadratic:
-        return Quadratic.fit(self._x, self.values_, self._visits, self.delta)
+        weights = self._visits
+        if self.degree == 1:
+            away = np.linalg.norm(self._x - self._x[self._best()], axis=1) / self.delta
+            weights = weights / (1.0 + away**2)
+        return Quadratic.fit(self._x, self.values_, weights, self.delta, self.degree)
 
     def _summarize(self) -> None:
         self.best_index_, self._surface = self._best(), self._fitted()
@@ -321,6 +389,8 @@ class ResponseSurface:
         self.n_evaluations_ = self.values_.size
         self.best_point_ = self._named(self._x[self.best_index_])
         self.best_value_ = float(self.values_[self.best_index_])
+        self.chosen_index_ = self.best_index_ if self.rule == "best" else self._last
+        self.chosen_point_ = self._named(self._x[self.chosen_index_])
         self.constant_ = self._surface.constant
         self.gradient_ = self._surface.gradient / self._unit
         self.hessian_ = self._surface.hessian / np.outer(self._unit, self._unit)
@@ -415,6 +485,13 @@ def _check_delta(delta: Any) -> float:
             f"delta must be at most 1, so that the design lies within the bounds; got {delta!r}."
         )
     return float(delta)
+
+
+def check_degree(degree: Any) -> int:
+    """That of the surface: 1 or 2."""
+    if check_positive_integer("degree", degree) > 2:
+        raise ValueError(f"degree must be 1, a plane, or 2, a quadratic; got {degree!r}.")
+    return int(degree)
 
 
 def _check_response(value: Any, point: Point) -> float:

@@ -35,16 +35,18 @@ FORMAT_2 = """
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
-    KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker Labels LandmarkMap Laplacian Layout
+    KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap Laplacian Layout
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
-    LocalizedMKLRegressor LogPenaltyMKL LowRankBank LowerBoundedMKL MKLClassifier MKLClassifierCV
-    MKLOneClass MKLRegressor MKLRegressorCV MKLRidge MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule
-    Member Members MemoryEstimate Mismatch Mixed MixedColumn MultipleKernelKMeans MutualFilling
-    NamedSeries Network NonstationaryClassifier ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge
-    PearsonRule Plain Polynomial PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
+    LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
+    LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
+    MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
+    ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
+    PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
     ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
-    RegularizedMKLClassifier ResponseSurface RidgeBall Rows Scale Scaled Scaling Selection Shift Sigmoid
+    RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling
+    Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier
     SpectralModel SpectralWeights Spectrum SquareRootCross Sum SumRule Tanimoto
     TransductiveMKLClassifier UnitDiagonal UnitLength UnitTrace UnitVariance View ViewMap WeightedDegree

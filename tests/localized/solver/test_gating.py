@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from multikernel.localized.solver import gates
+from multikernel.localized.solver import copies, gates
 from multikernel.localized.solver.learn import GatedObjective
 from multikernel.localized.solver.machines import BinaryMachines, JointMachines
 from tests.localized.solver.gated_problems import (
@@ -202,3 +202,71 @@ def test_description_of_a_point():
     described = objective.describe()
     assert described["n_active"] == 2.0
     assert described["gap"] == objective.solved.gap
+
+
+# --- sigmoid gates over copies ------------------------------------------------------------------------------
+
+
+def test_copies_set_out_where_the_objective_falls_fastest():
+    """Curvature of J across the even gate, by differences: the leading direction falls as M says."""
+    problem, objective, theta = make_objective("hinge", "sigmoid", seed=3, n=40, sources=(0, 0), tol=1e-12)
+    even = np.zeros(theta.size).reshape(2, -1)
+    parted = copies.part_copies(objective, even)
+    np.testing.assert_allclose(parted.sum(axis=0), 0.0, atol=1e-12)
+    way = parted[1] / np.linalg.norm(parted[1])
+    middle = objective.value(even.ravel())
+
+    def fall(w, step=0.05):
+        moved = [objective.value((sign * step * np.stack([-w, w])).ravel()) for sign in (1, -1)]
+        return (middle - np.mean(moved)) / step**2
+
+    for other in np.random.default_rng(0).normal(size=(20, way.size)):
+        assert fall(other / np.linalg.norm(other)) <= fall(way) * (1.0 + 1e-3)
+    objective.value(even.ravel())
+    beta = objective.machines.coefficients[:, 0]
+    Z = np.column_stack([problem.X, np.ones(40)])
+    M = np.outer(beta, beta) * problem.Ks[0]
+    delta = 0.25 * Z @ way
+    assert fall(way) == pytest.approx(delta @ M @ delta, rel=0.02)
+
+
+@pytest.mark.parametrize("n_copies", [2, 3, 7])
+@pytest.mark.parametrize("D", [0, 1, 3])
+def test_every_copy_sets_out_by_itself(n_copies, D):
+    _, objective, _ = make_objective("hinge", "sigmoid", seed=1, n=30, D=D, sources=(0,) * n_copies)
+    parted = copies.part_copies(objective, np.zeros((n_copies, D + 1)))
+    gaps = np.abs(parted[:, None] - parted[None]).max(axis=2)[~np.eye(n_copies, dtype=bool)]
+    assert gaps.min() > 1e-3
+    np.testing.assert_array_equal(parted, copies.part_copies(objective, np.zeros((n_copies, D + 1))))
+
+
+def test_kernels_without_copies_set_out_as_before():
+    _, objective, _ = make_objective("hinge", "sigmoid", seed=1, n=30, sources=(0, 1, 1))
+    start = np.random.default_rng(0).normal(size=(3, 3))
+    parted = copies.part_copies(objective, start)
+    np.testing.assert_array_equal(parted[0], start[0])
+    assert (parted[1:] != start[1:]).any()
+
+
+def test_without_support_samples_there_is_nothing_to_go_by():
+    _, objective, _ = make_objective("svr", "sigmoid", seed=1, n=30, sources=(0, 0))
+    objective.machines.losses[0] = EpsilonInsensitive(np.zeros(30), 1.0, 0.1)
+    objective.machines.reset()
+    np.testing.assert_array_equal(copies.part_copies(objective, np.zeros((2, 3))), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "gate"), [("hinge", "softmax"), ("svr", "sigmoid"), ("joint", "gaussian"), ("hinge", "sigmoid")]
+)
+def test_costs_of_open_gates(kind, gate):
+    """The value has Σ prices·η, the gradient is that of the value."""
+    _, plain, theta = make_objective(kind, gate, seed=5, n=15, sources=(0, 1, 1), tol=1e-10)
+    prices = np.random.default_rng(0).uniform(0.0, 0.5, size=(15, 3))
+    charged = GatedObjective(plain.Ks, plain.sources, plain.X, plain.gate, plain.machines, 0.2, prices)
+    free = GatedObjective(plain.Ks, plain.sources, plain.X, plain.gate, plain.machines, 0.2)
+    eta = plain.gate.values(theta.reshape(3, -1), plain.X)
+    assert charged.value(theta) == pytest.approx(free.value(theta) + (prices * eta).sum(), rel=1e-8)
+    charged.value(theta)
+    found = charged.gradient()
+    expected = differences(charged.value, theta, 1e-4)
+    np.testing.assert_allclose(found, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))

@@ -139,12 +139,19 @@ def reference_optimum(case):
     u, scaled = case.c / case.n, case.stack * (case.n / case.r)[:, None, None]
     problem = scaled, case.y, PAPER[case.criterion], u * case.C, float(case.n)
     if case.limits is not None:
-        stated = matrix_inequality(*problem, basis=common_range(scaled))
+        stated = matrix_inequality(*problem, basis=common_range(scaled[~left_out(case)]))
         more = limits_on_shares(case, stated.mu)
         return conic_optimum(cp.Problem(stated.program.objective, stated.program.constraints + more)) / u
     if case.weights == "free":
         return conic_optimum(matrix_inequality(*problem, basis=common_range(scaled)).program) / u
     return conic_optimum(cone_program(*problem).program) / u
+
+
+def left_out(case):
+    """Which members must not take part: without them in its range the matrix inequality has an interior."""
+    rows, lower, upper = map(np.asarray, case.limits)
+    alone = (np.count_nonzero(rows, axis=1) == 1) & (lower == 0.0) & (upper == 0.0)
+    return (rows[alone] != 0.0).any(axis=0)
 
 
 def limits_on_shares(case, shares):

@@ -21,7 +21,7 @@ Kernels of low rank stay apart as in the module :mod:`..interior_point`: e is ca
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import blas, cho_factor, cho_solve, qr, solve_triangular
 
 from ...._typing import Array
 from ..barrier import Task
@@ -29,6 +29,7 @@ from ..barrier import Task
 _RESIDUAL = 1e-4  # of conjugate gradients, relative, in the norm of the inverse of the preconditioner
 _MOST_STEPS = 150
 _REFINEMENTS = 2
+_PRECISE = 1e-8  # of the solution: a larger last correction says that the elimination is too rough
 _MOST_PIVOTS, _MOST_RANK = 500, 2400  # columns of L; of L for all classes but one
 _MOST_PAIRS = 2000
 _SMALL_PIVOT = 1e-9  # of the largest diagonal element
@@ -130,10 +131,16 @@ class PairSystem:
             return
         weights = 1.0 / self.base_diagonal
         weights[S] = 0.0
-        N = self._grams(weights)
+        V = np.zeros((0, q * d))
         if S.size:
             Z = (self.L_all[task.sample[S], :, None] * task.turn[S, None, :]).reshape(S.size, -1)
-            V = solve_triangular(self.factor[0], Z, lower=True, check_finite=False)
+            V = below(self.factor[0], Z)
+        if task.by_rows:
+            self.unit = np.ones(q * d)
+            self.small = root_of(np.concatenate([self._rows(weights), V])), False
+            return
+        N = self._grams(weights)
+        if S.size:
             N += blas.dsyrk(1.0, V, trans=1, lower=1)
         N.flat[:: len(N) + 1] += 1.0
         self.unit = 1.0 / np.sqrt(np.diagonal(N))
@@ -155,6 +162,19 @@ class PairSystem:
                 turns.append(np.outer(t, t).ravel())
         mixed = np.array(turns).T @ np.array(grams).reshape(len(grams), -1)
         return np.ascontiguousarray(mixed.reshape(d, d, q, q).transpose(2, 0, 3, 1)).reshape(q * d, q * d)
+
+    def _rows(self, weights: Array) -> Array:
+        """Few rows whose products are those of :meth:`_grams`."""
+        codes, d, q = self.task.codes, self.d, self.L_all.shape[1]
+        assert codes is not None
+        parts = [np.zeros((0, q * d))]
+        for own in np.unique(codes):
+            rows = np.flatnonzero(codes == own)
+            L, roots = self.L_all[rows], np.sqrt(weights.reshape(self.n, d)[rows])
+            for j in np.flatnonzero(roots.any(axis=0)):
+                short = triangle(L * roots[:, j : j + 1])
+                parts.append((short[:, :, None] * self.turns[rows[0], j]).reshape(len(short), q * d))
+        return np.concatenate(parts)
 
     def _down(self, v: Array) -> Array:
         """(L ⊗ I)'T'v."""
@@ -183,13 +203,17 @@ class PairSystem:
         if asked is not None:
             right[:q] -= asked
         x = self._small(right)
-        p = p - self._base(self._up(x))
+        p, more = p - self._base(self._up(x)), x
         for _ in range(refinements if q else 0):  # what the elimination lost
             more = self._down(p) - x
             if asked is not None:
                 more[:q] -= asked
             more = self._small(more)
             x, p = x + more, p - self._base(self._up(more))
+        if q and refinements and not (self.task.by_rows or is_negligible(more, x)):
+            self.task.by_rows = True
+            self._factorize()
+            return self._precondition(r, asked, refinements)
         return p, (self.G @ x[:q].reshape(len(self.G), self.d * r.shape[1])).reshape(q, r.shape[1])
 
     def _small(self, right: Array) -> Array:
@@ -231,6 +255,36 @@ class PairSystem:
             p, ep = z + share * p, ez + share * ep
             self.n_steps += 1
         return x, e
+
+
+def is_negligible(more: Array, x: Array) -> bool:
+    """Whether the last corrections of the columns of x were small; NaN is not."""
+    sizes, corrections = np.linalg.norm(x, axis=0), np.linalg.norm(more, axis=0)
+    return bool((corrections <= _PRECISE * sizes).all())
+
+
+def below(factor: Array, right: Array) -> Array:
+    """L⁻¹ times the right side, L lower triangular."""
+    return np.asarray(solve_triangular(factor, right, lower=True, check_finite=False))
+
+
+def triangle(rows: Array) -> Array:
+    """An upper triangular U (r, r), or fewer rows, with U'U = rows'rows, without this product.
+
+    The largest rows first: the small ones keep their own precision beside them.
+    """
+    order = np.argsort(-np.abs(rows).max(axis=1, initial=0.0), kind="stable")
+    return np.asarray(qr(rows[order], mode="r", check_finite=False)[0][: rows.shape[1]])
+
+
+def root_of(rows: Array) -> Array:
+    """The upper triangular root of N = I + rows'rows.
+
+    Rows differ by the roots of D, of free dual variables and of those at their bounds, by ten and more powers
+    of ten: in the sum of their squares, of which a Cholesky factor is made, the small ones are lost, and
+    what is left of the directions that they alone determine is rounding.
+    """
+    return triangle(np.concatenate([rows, np.eye(rows.shape[1])]))
 
 
 def cholesky(matrix: Array) -> Any:

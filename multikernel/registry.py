@@ -491,10 +491,10 @@ def get_method(name: str) -> Method:
     >>> from multikernel.registry import get_method
     >>> get_method("LocalizedMKLRegressor").name, get_method("EasyMKL").name
     ('localized', 'easy_mkl')
-    >>> get_method("localised")
+    >>> get_method("easymkl2")
     Traceback (most recent call last):
     ...
-    ValueError: there is no method 'localised'; did you mean 'localized'? list_methods() has them all.
+    ValueError: there is no method 'easymkl2'; did you mean 'easy_mkl'? list_methods() has them all.
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a method must be a string, such as 'mkl'; got {name!r}.")

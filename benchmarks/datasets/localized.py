@@ -8,7 +8,8 @@
 
 Columns are standardised on the points drawn, kernels have unit diagonal, the gate reads the standardised
 columns. A start draws the gate's parameters from the numbers that the estimator takes for that
-``random_state``, so that all contestants start at the same gate.
+``random_state``, and sets sigmoid gates over copies apart as it does, so that all contestants start at the
+same gate.
 """
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from multikernel.core.one_kernel import fixed_seed
+from multikernel.core.svm.losses import Hinge
 from multikernel.datasets import load_dataset
 from multikernel.datasets.generators import make_gauss
 from multikernel.kernels import Linear, Polynomial
+from multikernel.localized.solver.copies import part_copies
+from multikernel.localized.solver.gates import GATES
+from multikernel.localized.solver.learn import GatedObjective
+from multikernel.localized.solver.machines import BinaryMachines
 from multikernel.views import View
 
 FloatArray = NDArray[np.float64]
@@ -33,6 +39,7 @@ FloatArray = NDArray[np.float64]
 _SEED = 0
 _C = 10.0
 _START_SCALE = 0.01
+MACHINE_TOL = 1e-4  # relative duality gap of the machines at each gate
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,15 @@ class LocalizedTask:
     def start(self, seed: int) -> FloatArray:
         """The gate (P, D + 1) from which a descent of this seed starts, biases last."""
         rng = start_numbers(seed).spawn(1)[0]
-        return rng.uniform(-_START_SCALE, _START_SCALE, (self.sources.size, self.features.shape[1] + 1))
+        drawn = rng.uniform(-_START_SCALE, _START_SCALE, (self.sources.size, self.features.shape[1] + 1))
+        if self.gating != "sigmoid" or np.unique(self.sources).size == self.sources.size:
+            return drawn
+        return part_copies(self.objective(), drawn)
+
+    def objective(self) -> GatedObjective:
+        """The objective of the package over these kernels."""
+        machines = BinaryMachines([Hinge(self.y, self.C)], tol=MACHINE_TOL)
+        return GatedObjective(self.kernels, self.sources, self.features, GATES[self.gating], machines)
 
 
 def start_numbers(seed: int) -> np.random.Generator:

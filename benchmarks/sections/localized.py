@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.datasets.localized import LocalizedTask, digits_task, gauss_task
+from benchmarks.datasets.localized import MACHINE_TOL, LocalizedTask, digits_task, gauss_task
 from benchmarks.figures import Figure, Table, not_measured, seconds
 from benchmarks.localized_objective import gate_values, gated_kernel, judge_machine
 from benchmarks.measuring import code_version, cpu_seconds, median
@@ -21,7 +21,7 @@ from benchmarks.objective import InfeasibleError
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import profile_table, provenance
-from benchmarks.solvers.localized import MACHINE_TOL, fit_estimator, learn_gate
+from benchmarks.solvers.localized import fit_estimator, learn_gate
 from benchmarks.solvers.localized_svc import descend_svc, fit_svc
 from benchmarks.store import Record, Store
 from judges.programs.answers import LocalizedAnswer

@@ -10,12 +10,7 @@ import numpy as np
 from benchmarks.datasets.localized import LocalizedTask, start_numbers
 from judges.programs.answers import LocalizedAnswer
 from multikernel import LocalizedMKLClassifier
-from multikernel.core.svm.losses import Hinge
-from multikernel.localized.solver.gates import GATES
-from multikernel.localized.solver.learn import GatedObjective, learn_gates
-from multikernel.localized.solver.machines import BinaryMachines
-
-MACHINE_TOL = 1e-4
+from multikernel.localized.solver.learn import learn_gates
 
 
 def fit_estimator(task: LocalizedTask, seed: int) -> LocalizedAnswer:
@@ -39,9 +34,7 @@ def fit_estimator(task: LocalizedTask, seed: int) -> LocalizedAnswer:
 
 def learn_gate(task: LocalizedTask, seed: int) -> LocalizedAnswer:
     """The descent alone."""
-    machines = BinaryMachines([Hinge(task.y, task.C)], tol=MACHINE_TOL)
-    objective = GatedObjective(task.kernels, task.sources, task.features, GATES[task.gating], machines)
-    found = learn_gates(objective, 1, start_numbers(seed))
+    found = learn_gates(task.objective(), 1, start_numbers(seed))
     return LocalizedAnswer(
         found.point.V,
         found.point.coefficients[:, 0],

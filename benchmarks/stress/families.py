@@ -50,7 +50,7 @@ def drawn(seed: int, number: int, most: int = MOST) -> tuple[Method, Problem]:
     every = methods()
     method = every[number % len(every)]
     names = list(CATEGORIES)
-    category = ATTACKED[(number // len(every) + number) % len(ATTACKED)]
+    category = ATTACKED[(number // len(every) + number % len(every)) % len(ATTACKED)]
     problem = make_problem(seed, number * len(names) + names.index(category))
     rows = np.sort(np.random.default_rng([seed, number]).permutation(problem.n)[:most])
     problem = replace(problem, X=problem.X[rows], y=problem.y[rows])

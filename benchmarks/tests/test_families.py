@@ -20,7 +20,8 @@ def test_every_method_meets_every_category():
     }
     met = set()
     for number in range(len(every) * len(ATTACKED)):
-        met.add((every[number % len(every)].name, ATTACKED[(number // len(every) + number) % len(ATTACKED)]))
+        turn, place = divmod(number, len(every))
+        met.add((every[place].name, ATTACKED[(turn + place) % len(ATTACKED)]))
     assert len(met) == len(every) * len(ATTACKED)
 
 
@@ -65,6 +66,7 @@ def test_what_counts_as_a_fault(given, outcome, monkeypatch):
     assert found["outcome"] == outcome
 
 
+@pytest.mark.filterwarnings("ignore")  # as the command does
 def test_fits_are_made_and_shown():
     records = []
     for number in (9, 10):

@@ -619,7 +619,7 @@ def test_all_start_at_the_same_gate_and_end_lower(kernels, gating):
 def test_peer_steps_as_ours_do(kernels, monkeypatch):
     """Both with exact machines: the same steps and solves, and the same gate at the end."""
     monkeypatch.setattr("benchmarks.solvers.localized_svc.SVC_TOL", 1e-9)
-    monkeypatch.setattr("benchmarks.solvers.localized.MACHINE_TOL", 1e-10)
+    monkeypatch.setattr("benchmarks.datasets.localized.MACHINE_TOL", 1e-10)
     task = gauss_task(60, kernels)
     ours, theirs = learn_gate(task, 1), descend_svc(task, 1)
     assert (ours.n_steps, ours.n_solves, ours.status) == (theirs.n_steps, theirs.n_solves, theirs.status)

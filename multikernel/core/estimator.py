@@ -123,6 +123,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
     - ``_validate_precomputed(X, reset=)`` : its part for an X that holds kernels.
+    - ``_layout_of(X)`` : which columns are read, where the family reads others beside those of its views.
     - ``__sklearn_tags__()`` : scikit-learn's tags, on top of those set here.
 
     Convergence:

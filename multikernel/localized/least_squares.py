@@ -42,88 +42,81 @@ RIDGE = About(
 )
 
 
-class BaseLocalizedRidge(BaseLocalized):
-    """What regression and classification with squared loss share."""
+def _fit_ridge(model: Any, X: Any, targets: Array, weights: Array) -> Array:
+    """Learn the gate and the regressions of the targets (n, r); the values at each row without it (n, r)."""
+    alpha = check_number("alpha", model.alpha, above=0.0)
+    samples = model._distinct(X, targets, weights)
+    Ks = model._fit_kernels(X, samples)
+    with refusing_overflow():
+        own = targets[samples.rows]
+        middle = np.average(own, axis=0, weights=samples.weights) * bool(model.fit_intercept)
+        tol = MACHINE_TOL * float(model.tol)
+        machines = RidgeMachines(own - middle, alpha / samples.weights, bool(model.fit_intercept), tol)
+        # One thread: the path of the descent hangs on the last digit of its sums.
+        with one_thread():
+            result = _descend(model, Ks, machines)
+            result = _solve_exactly(model, Ks, machines, result)
+            diagonal, beta = machines.inverse_diagonal(), result.point.coefficients
+            left_out = _leave_out(model, diagonal, beta, (targets - middle, weights), samples)
+    model.n_factorizations_ = machines.n_factorizations
+    model._store([Gated(result, np.arange(samples.rows.size), model.machine_names_, model.gating)], samples)
+    model.intercept_ = model.intercept_ + middle
+    return left_out + middle
 
-    about = RIDGE
-    _chooses_ridge = False
-    alpha: float
-    fit_intercept: bool
-    machine_names_: list[str]
-    loo_values_: Array
 
-    def _fit_ridge(self, X: Any, targets: Array, weights: Array) -> None:
-        """Learn the gate and the regressions of the targets (n, r), and leave each row out."""
-        alpha = check_number("alpha", self.alpha, above=0.0)
-        samples = self._distinct(X, targets, weights)
-        Ks = self._fit_kernels(X, samples)
-        with refusing_overflow():
-            own = targets[samples.rows]
-            middle = np.average(own, axis=0, weights=samples.weights) * bool(self.fit_intercept)
-            tol = MACHINE_TOL * float(self.tol)
-            machines = RidgeMachines(own - middle, alpha / samples.weights, bool(self.fit_intercept), tol)
-            # One thread: the path of the descent hangs on the last digit of its sums.
-            with one_thread():
-                result = self._descend(Ks, machines)
-                result = self._solve_exactly(Ks, machines, result, (targets - middle, weights), samples)
-        self.loo_values_ = self.loo_values_ + middle
-        self.n_factorizations_ = machines.n_factorizations
-        self._store([Gated(result, np.arange(samples.rows.size), self.machine_names_, self.gating)], samples)
-        self.intercept_ = self.intercept_ + middle
+def _objective(model: Any, Ks: Array, machines: Any) -> GatedObjective:
+    """J / alpha, the problem that the solver sees."""
+    alpha, gate = float(model.alpha), GATES[model.gating]
+    reg, prior = float(model.gating_reg) / alpha, float(model.gating_sparsity) / alpha
+    given = (Ks, model._sources, model._train_features, gate, machines, reg)
+    return gated_objective(prior, model._gate_counts, *given)
 
-    def _objective(self, Ks: Array, machines: Any) -> GatedObjective:
-        """J / alpha, the problem that the solver sees."""
-        alpha, gate = float(self.alpha), GATES[self.gating]
-        reg, prior = float(self.gating_reg) / alpha, float(self.gating_sparsity) / alpha
-        given = (Ks, self._sources, self._train_features, gate, machines, reg)
-        return gated_objective(prior, self._gate_counts, *given)
 
-    def _descend(self, Ks: Array, machines: RidgeMachines) -> LocalizedResult:
-        [rng] = generator(self).spawn(1)
-        objective = self._objective(Ks, machines)
-        options = descent_options(self)
-        result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
-        if result.suspicious:
-            self._require_psd(Ks, range(len(Ks)))
-        return result
+def _descend(model: Any, Ks: Array, machines: RidgeMachines) -> LocalizedResult:
+    [rng] = generator(model).spawn(1)
+    objective = _objective(model, Ks, machines)
+    options = descent_options(model)
+    result = learn_gates(objective, int(model.n_init), rng, options, float(model.init_scale))
+    if result.suspicious:
+        model._require_psd(Ks, range(len(Ks)))
+    return result
 
-    def _solve_exactly(
-        self,
-        Ks: Array,
-        machines: RidgeMachines,
-        result: LocalizedResult,
-        given: tuple[Array, Array],
-        samples: Samples,
-    ) -> LocalizedResult:
-        """The solution at the learned kernel by a factor of its own, which leaves each row out too."""
-        alpha = float(self.alpha)
-        objective = self._objective(Ks, machines)
-        machines.reset()
-        value = objective.value(result.theta)
-        point = objective.snapshot()
-        if not np.isfinite(value):
-            raise np.linalg.LinAlgError("the kernel cannot be factored")
-        self._leave_out(machines.inverse_diagonal(), point.coefficients, given, samples)
-        history = [{**entry, "objective": entry["objective"] * alpha} for entry in result.history]
-        starts = [alpha * start for start in result.objectives]
-        norm, gap = alpha * result.gradient_norm, point.solved.gap
-        found = replace(result, objective=alpha * value, gradient_norm=norm, gap=gap, point=point)
-        return replace(found, history=history, objectives=starts)
 
-    def _leave_out(self, diagonal: Array, beta: Array, given: tuple[Array, Array], samples: Samples) -> None:
-        """Store the values at each row by the model without it; NaN for rows of weight zero."""
-        targets, weights = given
-        used = samples.group >= 0
-        group = samples.group[used]
-        left = held_out_residuals(
-            beta[group], diagonal[group], float(self.alpha), samples.weights[group], weights[used]
-        )
-        self.loo_values_ = np.full(targets.shape, np.nan)
-        self.loo_values_[used] = targets[used] - left
+def _solve_exactly(
+    model: Any, Ks: Array, machines: RidgeMachines, result: LocalizedResult
+) -> LocalizedResult:
+    """The solution at the learned kernel by a factor of its own, by which each row can be left out too."""
+    alpha = float(model.alpha)
+    objective = _objective(model, Ks, machines)
+    machines.reset()
+    value = objective.value(result.theta)
+    point = objective.snapshot()
+    if not np.isfinite(value):
+        raise np.linalg.LinAlgError("the kernel cannot be factored")
+    history = [{**entry, "objective": entry["objective"] * alpha} for entry in result.history]
+    starts = [alpha * start for start in result.objectives]
+    norm, gap = alpha * result.gradient_norm, point.solved.gap
+    found = replace(result, objective=alpha * value, gradient_norm=norm, gap=gap, point=point)
+    return replace(found, history=history, objectives=starts)
+
+
+def _leave_out(
+    model: Any, diagonal: Array, beta: Array, given: tuple[Array, Array], samples: Samples
+) -> Array:
+    """The values at each row by the model without it; NaN for rows of weight zero."""
+    targets, weights = given
+    used = samples.group >= 0
+    group = samples.group[used]
+    left = held_out_residuals(
+        beta[group], diagonal[group], float(model.alpha), samples.weights[group], weights[used]
+    )
+    values = np.full(targets.shape, np.nan)
+    values[used] = targets[used] - left
+    return values
 
 
 @dataclass(eq=False, repr=False)
-class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
+class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
     r"""Kernel ridge regression whose gate decides, sample by sample, which kernels count.
 
     .. math::
@@ -190,6 +183,8 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
     (True, True)
     """
 
+    about = RIDGE
+    _chooses_ridge = False
     kernels: Any = "auto"
     _: KW_ONLY
     alpha: float = 1.0
@@ -226,7 +221,7 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
         targets = check_targets(self, X, y, multi_output=True)
         weights = check_sample_weights(sample_weight, len(targets))
         self.machine_names_ = ["y"] if targets.shape[1] == 1 else [str(k) for k in range(targets.shape[1])]
-        self._fit_ridge(X, targets, weights)
+        self.loo_values_ = _fit_ridge(self, X, targets, weights)
         used = weights > 0
         self.loo_score_ = float("nan")
         if np.count_nonzero(used) > 1:
@@ -244,7 +239,7 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalizedRidge):
 
 
 @dataclass(eq=False, repr=False)
-class LocalizedRidgeClassifier(MachineClassifier, BaseLocalizedRidge):
+class LocalizedRidgeClassifier(MachineClassifier, BaseLocalized):
     r"""Ridge classifier (least-squares support vector machine) with a gate over its kernels.
 
     .. math::
@@ -298,6 +293,8 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalizedRidge):
     (True, True)
     """
 
+    about = RIDGE
+    _chooses_ridge = False
     kernels: Any = "auto"
     _: KW_ONLY
     alpha: float = 1.0
@@ -340,8 +337,8 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalizedRidge):
         targets = np.where(self.classes_[codes][:, None] == positive, 1.0, -1.0)
         self.machine_names_ = [str(c) for c in positive]
         self._votes = False
-        self._fit_ridge(X, targets, weights)
-        self.loo_values_ = self.loo_values_[:, 0] if self.classes_.size == 2 else self.loo_values_
+        left_out = _fit_ridge(self, X, targets, weights)
+        self.loo_values_ = left_out[:, 0] if self.classes_.size == 2 else left_out
         used = weights > 0
         decided = decide(self.loo_values_[used], self.classes_)
         right = decided == self.classes_[codes[used]]

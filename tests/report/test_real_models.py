@@ -109,7 +109,7 @@ PROJECTIONS = {
 @pytest.mark.parametrize("name", PROJECTIONS)
 def test_projections_are_reported_by_region(name):
     model = PROJECTIONS[name].fit(X, Y)
-    regions = [f"region{m}" for m in range(model.n_regions)]
+    regions = [f"region{m}" for m in range(len(model.kernel_weights_))]
     check_report(model, regions)
     # A row that is there twice is one sample of the solver, and counts twice in the mean.
     np.testing.assert_allclose(model.kernel_weights_, model.sample_kernel_weights(X).mean(axis=0), rtol=1e-12)

@@ -109,7 +109,7 @@ class Comparison:
     ...         for name, score in {"ours": 0.9, "theirs": 0.8}.items() for fold in range(10)]
     >>> scores = pd.DataFrame(rows, columns=["estimator", "repetition", "fold", "score"])
     >>> print(Comparison(scores.assign(dataset="toy"), reference="theirs").answer)
-    ours has the best mean score of 2 models, 0.901: better than theirs (0.801, p = 0), as far as 10 folds can tell.
+    ours has the best mean score of 2 models, 0.901: better than theirs (0.801; +0.100 [+0.100, +0.100], p = 0), as far as 10 folds can tell.
     """  # noqa: E501
 
     def __init__(

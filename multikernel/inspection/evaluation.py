@@ -320,8 +320,8 @@ class Scores:
     folds: Mapping[str, Array]
     shares: Mapping[str, list[dict[str, float]]]
     failures: Mapping[str, str]
-    samples: Mapping[str, Array]  # (repetitions, n), of those that have some
-    equivalence: float
+    samples: Mapping[str, Array] = field(default_factory=dict)  # (repetitions, n), of those that have some
+    equivalence: float = EQUIVALENCE
 
     def of(self, name: str) -> Part:
         return {"score": float(self.folds[name].mean()), "sd": float(self.folds[name].std(ddof=1))}

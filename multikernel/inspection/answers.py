@@ -8,17 +8,25 @@ from typing import Any
 import numpy as np
 
 from .baselines import ELASTIC_NET, FOREST, KEPT, PLAIN_SUM, RBF, SCALED_SUM, SINGLE, listed
-from .paired_tests import LOSS, TIE, WIN
+from .paired_tests import EQUAL, LOSS, TIE, WIN
 from .runs import N_FITS
 
 Part = dict[str, Any]
 
 LEVEL = 0.05
 METRICS = {"classes": "accuracy", "values": "R²"}
-ENOUGH_FOLDS = "a verdict other than a tie needs eight of the ten folds on one side as well"
-_WORDS = {WIN: "better", LOSS: "worse", TIE: "tie"}
+TESTED = (
+    "tests and 95% intervals of the differences are those of all samples, with the variance between "
+    "repetitions, or the corrected t test where the score is no mean over samples"
+)
+_WORDS = {WIN: "better", LOSS: "worse", TIE: "tie", EQUAL: "equal"}
 _WITH_ARTICLE = (SINGLE, PLAIN_SUM, SCALED_SUM, RBF, KEPT, FOREST, ELASTIC_NET)
-_TEXTS = {"better": "better than", "tie": "no difference was shown from", "worse": "worse than"}
+_TEXTS = {
+    "better": "better than",
+    "equal": "practically equal to",
+    "tie": "no difference was shown from",
+    "worse": "worse than",
+}
 
 
 def as_test(row: Any) -> Part:
@@ -26,6 +34,8 @@ def as_test(row: Any) -> Part:
     return {
         "difference": float(row["difference"]) + 0.0,
         "difference_sd": float(row["difference_sd"]),
+        "low": float(row["low"]),
+        "high": float(row["high"]),
         "p_alone": float(row["p"]),
         "better_folds": int(row["better_folds"]),
         "worse_folds": int(row["worse_folds"]),
@@ -44,8 +54,9 @@ def on_views(rows: list[Part], metric: str) -> str:
     >>> print(on_views([row], "accuracy"))
     No difference was shown for any view. The largest: without a, accuracy falls by 0.400, on all 10 folds (p = 0.01, adjusted for 1 view 0.3), which may well be a difference.
     """  # noqa: E501
-    shown = sorted((row for row in rows if row["verdict"] != "tie"), key=lambda row: -row["effect"])
-    others = [row for row in rows if row["verdict"] == "tie"]
+    decided = ("better", "worse")
+    shown = sorted((row for row in rows if row["verdict"] in decided), key=lambda row: -row["effect"])
+    others = [row for row in rows if row["verdict"] not in decided]
     likely = [row for row in others if _side(row["effect"], row)]
     if shown:
         texts = [f"{_change(row, metric)} (p = {row['p']:.2g})" for row in shown]
@@ -82,21 +93,28 @@ def _side(difference: float, row: Part) -> str | None:
 # ------------------------------------------------------------------ against other models
 def did_it_help(tests: Sequence[Part]) -> str | None:
     """Whether learning the kernel helped, by the tests against the simple rules; None without any."""
-    verdicts = {test["verdict"] for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)}
+    simple = [test for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)]
+    verdicts = {test["verdict"] for test in simple}
     if not verdicts:
         return None
+    worse = [test for test in simple if test["verdict"] == "worse"]
+    if worse:
+        best = max(worse, key=lambda test: float(test["score"]))
+        return f"Learning the kernel did not help, use the {best['kind']}"
     if verdicts == {"better"}:
         return "Learning the kernel helped"
-    if verdicts == {"tie"}:
-        return "It was not shown that learning the kernel helped"
-    return f"Learning the kernel {'helped in part' if 'better' in verdicts else 'did not help'}"
+    if verdicts == {"equal"}:
+        return "Learning the kernel made no practical difference"
+    if "better" in verdicts:
+        return "Learning the kernel helped in part"
+    return "It was not shown that learning the kernel helped"
 
 
 def on_rivals(tests: Sequence[Part]) -> str:
     """What the tests of one model show, the rivals with the same verdict together."""
     texts = []
     for verdict, text in _TEXTS.items():
-        found = [f"{t['rival']} ({t['score']:.3f}, {_p_text(t)})" for t in tests if t["verdict"] == verdict]
+        found = [_rival_text(test) for test in tests if test["verdict"] == verdict]
         texts += [f"{text} {listed(found)}"] if found else []
     return "; ".join(texts)
 
@@ -150,14 +168,9 @@ def majority_rate(task: str, y: Any) -> float | None:
     return float(np.unique(np.asarray(y), return_counts=True)[1].max() / len(y))
 
 
-def _p_text(test: Part) -> str:
-    """The p-value, why a small one is a tie all the same, and a difference that a tie leaves likely."""
-    text = f"p = {test['p']:.2g}"
-    if test["verdict"] != "tie":
-        return text
-    if test["p"] <= test.get("level", LEVEL):
-        return f"{text}, but on too few folds"
-    side = _side(test.get("difference", 0.0), test)
-    if side is None:
-        return text
-    return f"{text}, yet {side} by {abs(test['difference']):.3f} on all {N_FITS} folds"
+def _rival_text(test: Part) -> str:
+    """A rival with its score, the difference with its interval, and p."""
+    gap = f"{test['difference']:+.3f} [{test['low']:+.3f}, {test['high']:+.3f}]"
+    side = _side(test["difference"], test) if test["verdict"] == "tie" else None
+    hint = f", yet {side} on all {N_FITS} folds" if side else ""
+    return f"{test['rival']} ({test['score']:.3f}; {gap}, p = {test['p']:.2g}{hint})"

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._validation import check_choice
+from .._typing import Array
+from .._validation import check_choice, check_number
 from ..core.store import Progress, progress_bar
 from ..rows import count_rows
 from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
@@ -38,11 +39,23 @@ from .baselines import (
     why_no_simple_rules,
 )
 from .comparison import BEST, About, Baseline, Comparison
+from .interval_tests import EQUIVALENCE
 from .paired_tests import FOLDS, check_level, check_reference
-from .runs import GIVEN, N_FITS, Contest, Outcomes, Settings, list_works, make_contest, run_groups
+from .runs import (
+    GIVEN,
+    N_FITS,
+    Contest,
+    Outcomes,
+    Settings,
+    list_works,
+    make_contest,
+    run_groups,
+    scores_of_samples,
+)
 from .subject import Subject
 
 _TASKS = ("classes", "values")
+_KEPT = ("score", "fit_seconds", "shares")  # of a fit, in the frame of scores
 
 
 def compare(
@@ -58,6 +71,7 @@ def compare(
     task: str = "auto",
     scoring: Any = None,
     level: float = 0.05,
+    equivalence: float = EQUIVALENCE,
     errors: str = "raise",
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -66,10 +80,10 @@ def compare(
 ) -> Comparison:
     """Compare models by five repetitions of two-fold cross-validation on the same folds.
 
-    The combined 5×2 cv F test says which of them differ: from simpler baselines, so that a difference says
-    whether learning the kernel helped; from a reference; or from each other. Folds are stratified for
-    classifiers and plain for regressors. With `store`, every finished fit is on disk at once: call again with
-    the same arguments after a stop, and only what is missing is computed.
+    Tests with confidence intervals say which of them differ, and by how much: from simpler baselines, so
+    that a difference says whether learning the kernel helped; from a reference; or from each other. Folds are
+    stratified for classifiers and plain for regressors. With `store`, every finished fit is on disk at once:
+    call again with the same arguments after a stop, and only what is missing is computed.
 
     Parameters
     ----------
@@ -123,6 +137,9 @@ def compare(
         estimators' own score would be. The best single view is chosen by it too.
     level : float, default=0.05
         Of the tests.
+    equivalence : float, default=0.01
+        In the unit of the score: a difference whose confidence interval lies within ± this is none in
+        practice, and the verdict is "equal". The default is one point of the accuracy.
     errors : {"raise", "omit"}, default="raise"
         What happens if a model cannot be fitted: an error that names model, data set and fold, or the model
         is left out of the result, with the reason.
@@ -148,8 +165,11 @@ def compare(
 
     Notes
     -----
-    The F test is conservative, and two folds train on half of the data: a difference that it does not find
-    may be there all the same.
+    On one data set the test is :func:`multikernel.inspection.repeated_cv_test` of the scores of all samples
+    where the score is the accuracy or R², else :func:`multikernel.inspection.corrected_t_test` of the folds;
+    over several data sets wins and losses are counted by the combined 5×2 cv F test, as they are published.
+    Two folds train on half of the data: a difference that is not found may be there all the same. How often
+    the verdicts are right in simulations is on the page ``benchmarks/verdicts`` of the documentation.
 
     Of a function, `store` notices its code and what it reads by name of its module: constants, and functions
     with what they read in turn. It does not notice a change in the code of a class or of an installed
@@ -191,6 +211,7 @@ def compare(
     Mean ± standard deviation of accuracy over 5×2 folds; **bold**: better than neighbours by the 5×2 cv F...
     """
     check_level(level)
+    check_number("equivalence", equivalence, at_least=0.0)
     check_choice("errors", errors, ("raise", "omit"))
     choice = choose_baselines(baselines)
     data = _data(X, y, datasets)
@@ -228,6 +249,8 @@ def compare(
         level=level,
         scoring=contest.scoring,
         about=_about(estimators, rivals, data, contest.scoring, report),
+        samples=_samples(contest, outcomes),
+        equivalence=equivalence,
     )
 
 
@@ -412,13 +435,23 @@ def _scores(contest: Contest, outcomes: Outcomes, report: Report) -> pd.DataFram
     shown = {name if one else (dataset, name): found for (dataset, name), found in outcomes.results.items()}
     Outcomes(shown).note_warnings(report.notes)
     rows = [
-        {"dataset": dataset, "estimator": name, "repetition": i // FOLDS, "fold": i % FOLDS, **found[i]}
+        {"dataset": dataset, "estimator": name, "repetition": i // FOLDS, "fold": i % FOLDS}
+        | {what: found[i][what] for what in _KEPT}
         for (dataset, name), found in outcomes.results.items()
         if name not in failed
         for i in range(N_FITS)
     ]
-    columns = ["dataset", "estimator", "repetition", "fold", "score", "fit_seconds", "shares"]
+    columns = ["dataset", "estimator", "repetition", "fold", *_KEPT]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _samples(contest: Contest, outcomes: Outcomes) -> dict[tuple[str, str], Array]:
+    """The scores of the samples of each (data set, model) that has some."""
+    found = {
+        place: scores_of_samples(results, contest.splits[place[0]])
+        for place, results in outcomes.results.items()
+    }
+    return {place: scores for place, scores in found.items() if scores is not None}
 
 
 def _about(

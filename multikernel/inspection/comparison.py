@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .answers import ENOUGH_FOLDS, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
+from .answers import TESTED, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
+from .baselines import listed
+from .interval_tests import EQUIVALENCE, holm_tests
 from .paired_tests import (
+    EQUAL,
     FOLDS,
     LOSS,
     REPEATS,
@@ -20,7 +23,6 @@ from .paired_tests import (
     WIN,
     check_level,
     check_reference,
-    holm_tests,
     paired_f_tests,
     pairs_of,
     signed_rank_tests,
@@ -30,8 +32,8 @@ from .runs import N_FITS, PROTOCOL
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
-_TEST = ("difference", "F", "p", "p_holm", "folds", "verdict")
-_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN}
+_TEST = ("difference", "low", "high", "F", "p", "p_holm", "folds", "verdict")
+_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN, EQUAL: EQUAL}
 
 
 class Baseline(NamedTuple):
@@ -77,6 +79,10 @@ class Comparison:
         What the scores are called.
     about : About, optional
         What is said beside the scores.
+    samples : dict of (dataset, estimator) to array of shape (5, n), optional
+        The score of each sample in each repetition, whose means are the scores.
+    equivalence : float, default=0.01
+        Differences whose confidence interval lies within ± this are none in practice.
 
     Attributes
     ----------
@@ -103,7 +109,7 @@ class Comparison:
     ...         for name, score in {"ours": 0.9, "theirs": 0.8}.items() for fold in range(10)]
     >>> scores = pd.DataFrame(rows, columns=["estimator", "repetition", "fold", "score"])
     >>> print(Comparison(scores.assign(dataset="toy"), reference="theirs").answer)
-    ours has the best mean score of 2 models, 0.901: better than theirs (0.801, p = 0), as far as 10 folds can tell.
+    ours has the best mean score of 2 models, 0.901: better than theirs (0.801; +0.100 [+0.100, +0.100], p = 0), as far as 10 folds can tell.
     """  # noqa: E501
 
     def __init__(
@@ -115,6 +121,8 @@ class Comparison:
         level: float = 0.05,
         scoring: str = "score",
         about: About | None = None,
+        samples: Mapping[tuple[str, str], np.ndarray] | None = None,
+        equivalence: float = EQUIVALENCE,
     ) -> None:
         if not isinstance(scores, pd.DataFrame):
             raise TypeError(f"scores must be a DataFrame, a row for each fold; got {type(scores).__name__}.")
@@ -126,6 +134,7 @@ class Comparison:
         self.scores = scores.reset_index(drop=True)
         self.level, self.scoring = check_level(level), scoring
         self.baselines, self.about = dict(baselines or {}), about or About()
+        self._samples, self.equivalence = dict(samples or {}), equivalence
         self.estimators: list[str] = list(dict.fromkeys(scores["estimator"]))
         self.datasets: list[str] = list(dict.fromkeys(scores["dataset"]))
         self._by_name = {
@@ -177,15 +186,23 @@ class Comparison:
 
     @cached_property
     def tests(self) -> pd.DataFrame:
-        """The 5×2 cv F tests, a row for each data set and pair.
+        """The tests of the differences, a row for each data set and pair.
 
-        Columns are ``dataset``, ``estimator``, ``rival``, ``difference`` (of the means), ``difference_sd``,
-        ``F``, ``p``, ``p_holm`` (Holm's, over the tests against the same rival; without reference and
-        baselines over all pairs), ``better_folds``, ``worse_folds`` and ``verdict``: "win" or "loss" if
-        p_holm is at most the level and eight folds of ten fall on the side of the mean, else "tie".
+        Columns are ``dataset``, ``estimator``, ``rival``, ``difference`` (of the means), ``difference_sd``
+        over the folds, ``low`` and ``high``, the ends of the confidence interval of the difference, ``F`` of
+        the 5×2 cv test, ``p`` of `repeated_cv_test`, or of `corrected_t_test` where the score is no mean over
+        samples, ``p_holm`` (Holm's, over the tests against the same rival; without reference and baselines
+        over all pairs), ``better_folds``, ``worse_folds`` and ``verdict``: "equal" if the interval lies
+        within ± `equivalence`, "win" or "loss" if p_holm is at most the level, else "tie".
         """
         found = [
-            holm_tests({name: self._by_name[name][dataset] for name in self.estimators}, family, self.level)
+            holm_tests(
+                {name: self._by_name[name][dataset] for name in self.estimators},
+                family,
+                self.level,
+                {name: scores for (of, name), scores in self._samples.items() if of == dataset},
+                self.equivalence,
+            )
             for dataset in self.datasets
             for family in self._families()
         ]
@@ -218,9 +235,9 @@ class Comparison:
         -------
         DataFrame
             A row for each estimator. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then
-            under the name of each rival, or the kind of each baseline, ``difference``, ``F``, ``p``,
-            ``p_holm``, ``folds`` on which the estimator is better and worse, such as "9–1", and ``verdict``,
-            as in `tests`.
+            under the name of each rival, or the kind of each baseline, ``difference``, ``low``, ``high``,
+            ``F``, ``p``, ``p_holm``, ``folds`` on which the estimator is better and worse, such as "9–1", and
+            ``verdict``, as in `tests`.
         """
         dataset = self._one_dataset(dataset)
         columns: dict[tuple[str, str], dict[str, Any]] = {
@@ -326,6 +343,10 @@ class Comparison:
         failed = [name for name, (_, tested) in self.baselines.items() if best in tested]
         failed = [name for name in failed if name not in self.estimators]
         score, about = self._mean(best), self.about
+        above = [name for name in self.baselines if name in self.estimators and self._mean(name) > score]
+        if above:
+            named = listed([f"{with_article(name)} ({self._mean(name):.3f})" for name in above])
+            told = f", below {named}{told}"
         small = on_majority(score, self.metric, about.majority, about.n_samples or 1)
         sentence = f"{head}, {score:.3f}{told}.{on_missing(failed)}"
         return (f"{helped}: " if helped else "") + sentence + (f" {small}" if small else "")
@@ -347,7 +368,7 @@ class Comparison:
             over = "all tests against the same rival"
         else:
             over = "all pairs" if self.reference is None else "all tests against the reference"
-        return f"{PROTOCOL}; p by the 5×2 cv F test, adjusted by Holm's method over {over}; {ENOUGH_FOLDS}."
+        return f"{PROTOCOL}; {TESTED}; p is adjusted by Holm's method over {over}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and texts, which JSON can hold.
@@ -358,8 +379,9 @@ class Comparison:
             ``task``, ``n_samples``, ``metric``, ``protocol``; ``rows``, of each data set the best mean first:
             ``dataset``, ``name``, ``what``, ``is_rival``, ``score``, ``sd``, ``seconds`` of a fit, the ten
             ``folds`` and ``tests``, a list of ``rival``, its ``kind`` ("plain sum", …), ``difference``,
-            ``difference_sd``, ``p_alone``, ``p`` (Holm's), ``better_folds``, ``worse_folds`` and ``verdict``
-            ("better", "worse", "tie"); ``answer``, ``omitted``, ``notes``.
+            ``difference_sd``, ``low``, ``high``, ``p_alone``, ``p`` (Holm's), ``better_folds``,
+            ``worse_folds`` and ``verdict`` ("better", "worse", "equal", "tie"); ``answer``, ``omitted``,
+            ``notes``.
         """
         return {
             "task": self.about.task,
@@ -575,6 +597,8 @@ def _turned(test: Mapping[str, Any]) -> dict[str, Any]:
         "estimator": test["rival"],
         "rival": test["estimator"],
         "difference": -test["difference"] + 0.0,
+        "low": -test["high"] + 0.0,
+        "high": -test["low"] + 0.0,
         "better_folds": test["worse_folds"],
         "worse_folds": test["better_folds"],
         "verdict": _TURNED[test["verdict"]],

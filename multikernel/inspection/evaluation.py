@@ -11,15 +11,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import as_list, check_choice
+from .._validation import as_list, check_choice, check_number
 from ..core.store import Progress, Result, Work
 from ..rows import count_rows, is_dask
 from ..views.stacks import NamedStack, match_stack
 from ..views.tables import as_tables
 from ..viz.fitted import plain_tree
-from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
+from .answers import LEVEL, METRICS, TESTED, Part, answer, as_test, majority_rate, on_views
 from .baselines import KEPT, SINGLE, Choice, Contender, Report, choose_baselines, leave_out, rivals
 from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
+from .interval_tests import EQUIVALENCE, holm_tests
 from .learned import (
     NoLearnedKernel,
     choose_rows,
@@ -30,16 +31,26 @@ from .learned import (
     marks,
     require_samples_of_fit,
 )
-from .paired_tests import FOLDS, REPEATS, holm_tests
-from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
+from .paired_tests import FOLDS, REPEATS
+from .runs import (
+    GIVEN,
+    N_FITS,
+    PROTOCOL,
+    Outcomes,
+    Settings,
+    list_works,
+    make_contest,
+    run_groups,
+    scores_of_samples,
+)
 from .subject import Subject, is_integer, overview_of, sample_ids, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
 _NOTHING = 1e-9  # a share that is none
-_TEST = "; p by the 5×2 cv F test, adjusted by Holm's method"
+_TEST = f"; {TESTED}; p is adjusted by Holm's method"
 _ITSELF: Part = {"difference": 0.0, "difference_sd": 0.0} | dict.fromkeys(
-    ("p_alone", "better_folds", "worse_folds", "p", "verdict")
+    ("low", "high", "p_alone", "better_folds", "worse_folds", "p", "verdict")
 )
 CONTEST_PARTS = ("stability", "without_view", "baselines")
 ALL_PARTS = (*CONTEST_PARTS, "held_out", "heat_maps", "embedding", "gate")
@@ -58,6 +69,7 @@ def evaluate(
     store: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     max_points: int = 400,
+    equivalence: float = EQUIVALENCE,
 ) -> Part:
     """Say what a model has learned, how firmly, and what it is worth.
 
@@ -95,6 +107,9 @@ def evaluate(
         Called with (refits done, refits in all).
     max_points : int, default=400
         Samples in pictures and tables at most: of more, a part is drawn in proportion to the classes.
+    equivalence : float, default=0.01
+        A difference of scores whose confidence interval lies within ± this is none in practice: the verdict
+        is "equal".
 
     Returns
     -------
@@ -135,6 +150,7 @@ def evaluate(
         X = as_tables(X)
     y = check_data(subject, X, y)
     plan = _plan(subject, (X, y), (wanted, choice), cv, settings)
+    plan.equivalence = check_number("equivalence", equivalence, at_least=0.0)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
     report = plan.report
     found: Part = dict.fromkeys(ALL_PARTS)
@@ -222,6 +238,7 @@ class Plan:
     contest: Mapping[str, list[Work]] = field(default_factory=dict)
     folds: Mapping[str, list[Work]] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
+    equivalence: float = EQUIVALENCE
 
 
 def _plan(
@@ -303,6 +320,8 @@ class Scores:
     folds: Mapping[str, Array]
     shares: Mapping[str, list[dict[str, float]]]
     failures: Mapping[str, str]
+    samples: Mapping[str, Array] = field(default_factory=dict)  # (repetitions, n), of those that have some
+    equivalence: float = EQUIVALENCE
 
     def of(self, name: str) -> Part:
         return {"score": float(self.folds[name].mean()), "sd": float(self.folds[name].std(ddof=1))}
@@ -312,7 +331,8 @@ class Scores:
         rivals = [name for name in rivals if name in self.folds]
         if LEARNED not in self.folds or not rivals:
             return {}
-        tests = holm_tests(self.folds, [(LEARNED, rival) for rival in rivals], LEVEL)
+        pairs = [(LEARNED, rival) for rival in rivals]
+        tests = holm_tests(self.folds, pairs, LEVEL, self.samples, self.equivalence)
         return {row["rival"]: as_test(row) for row in tests.to_dict("records")}
 
 
@@ -323,6 +343,10 @@ def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
     return dict(zip(views, shares.values(), strict=True))
 
 
+def _kept(works: Sequence[Work], results: Sequence[Result]) -> Array | None:
+    return scores_of_samples(results, [work.arguments["split"] for work in works])
+
+
 def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes) -> Part:
     views = subject.views if subject.is_precomputed else None  # these only have numbers in a refit
     there = {name: outcomes.results[name] for name in plan.contest if name in outcomes.results}
@@ -330,6 +354,8 @@ def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes) -> 
         {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
         {name: [_renamed(r, views) for r in found] for name, found in there.items()},
         outcomes.failures,
+        {name: kept for name in there if (kept := _kept(plan.contest[name], there[name])) is not None},
+        plan.equivalence,
     )
     if LEARNED in scores.failures:
         plan.report.omit_all(plan.parts, scores.failures[LEARNED])
@@ -420,7 +446,7 @@ def _baselines_part(
         for name, told in {LEARNED: subject.what, **what}.items()
     ]
     return {
-        "protocol": f"{PROTOCOL}{_TEST} over the rivals; {ENOUGH_FOLDS}.",
+        "protocol": f"{PROTOCOL}{_TEST} over the rivals.",
         "metric": metric,
         "rows": rows,
         "answer": answer(rows, metric, missing, (majority_rate(subject.task, y), len(y))),

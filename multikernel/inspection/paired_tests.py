@@ -12,14 +12,12 @@ Over several data sets, one difference p_i for each, ranks of |p_i| from 1 up (e
 
 with M the number of differences; of an odd number of zeros one is left out first (Demšar 2006).
 
-Two rules say what counts as a difference, for two questions. Over several data sets wins and losses are
-counted as they are published, each data set by its own F test at the level, and no p-value is corrected for
-the number of tests (`win_tie_loss`). Where several learners are tested on one data set (`holm_tests`), p is
-adjusted by Holm's method, and eight of the ten folds must fall on the side of the mean as well: F is large,
-or infinite, also where most folds do not differ at all.
+Over several data sets wins and losses are counted as they are published, each data set by its own F test at
+the level, and no p-value is corrected for the number of tests (`win_tie_loss`). On one data set, where the
+question is whether models differ and by how much, the tests of ``interval_tests`` decide.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +30,10 @@ from .._typing import Array
 from .._validation import check_choice, check_number, check_real_matrix
 
 REPEATS, FOLDS = 5, 2
-WIN, TIE, LOSS = "win", "tie", "loss"
+WIN, TIE, LOSS, EQUAL = "win", "tie", "loss", "equal"
 _METHODS = ("demsar", "wilcox", "pratt", "zsplit", "exact")
 _MOST_FOR_EXACT = 25
-_PAIR = ["estimator", "rival"]
-_ENOUGH = 8  # of the ten folds must fall on one side
+PAIR = ["estimator", "rival"]
 _EPS = float(np.finfo(float).eps)
 
 Scores = Mapping[str, Mapping[str, Any]]
@@ -343,29 +340,6 @@ def holm(pvalues: Any) -> Array:
     return adjusted
 
 
-def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], level: float) -> pd.DataFrame:
-    """Test pairs of learners on one data set by the 5×2 cv F test, with Holm's adjustment over the pairs.
-
-    A row for each pair, with the columns of `Comparison.tests`.
-    """
-    rows = []
-    for estimator, rival in pairs:
-        ours, theirs = folds[estimator], folds[rival]
-        _, lead, found = _paired(ours, theirs)
-        sd = float((ours - theirs).std(ddof=1))
-        largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-        apart = without_rounding((ours - theirs).ravel(), largest, _EPS)
-        sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
-        rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *sides))
-    columns = [*_PAIR, "difference", "difference_sd", "F", "p", "better_folds", "worse_folds"]
-    tests = pd.DataFrame(rows, columns=columns)
-    tests.insert(6, "p_holm", holm(tests["p"]))
-    found, lead = tests["p_holm"] <= level, tests["difference"]
-    won = found & (lead > 0) & (tests["better_folds"] >= _ENOUGH)
-    lost = found & (lead < 0) & (tests["worse_folds"] >= _ENOUGH)
-    return tests.assign(verdict=np.select([won, lost], [WIN, LOSS], TIE))
-
-
 # ------------------------------------------------------------------ over several data sets
 def win_tie_loss(
     scores: Scores, *, reference: str | None = None, level: float = 0.05, method: str = "demsar"
@@ -403,9 +377,9 @@ def win_tie_loss(
     """
     tests = paired_f_tests(scores, reference=reference, level=level)
     counts = pd.DataFrame(
-        [_counts(pair, group) for pair, group in tests.groupby(_PAIR, sort=False)],
-        columns=[*_PAIR, "wins", "ties", "losses", "higher", "equal", "lower"],
-    ).set_index(_PAIR)
+        [_counts(pair, group) for pair, group in tests.groupby(PAIR, sort=False)],
+        columns=[*PAIR, "wins", "ties", "losses", "higher", "equal", "lower"],
+    ).set_index(PAIR)
     return counts.join(signed_rank_tests(tests, level, method)[["pvalue", "verdict"]])
 
 
@@ -440,21 +414,21 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
     rows = []
     for estimator, rival in pairs_of(list(tables), reference):
         for dataset, ours in tables[estimator].items():
-            means, lead, found = _paired(ours, tables[rival][dataset])
+            means, lead, found = paired(ours, tables[rival][dataset])
             verdict = _verdict(found.significant(level), lead)
             rows.append((dataset, estimator, rival, *means, lead, found.statistic, found.pvalue, verdict))
-    columns = ["dataset", *_PAIR, "mean", "rival_mean", "difference", "statistic", "pvalue", "verdict"]
+    columns = ["dataset", *PAIR, "mean", "rival_mean", "difference", "statistic", "pvalue", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
     """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by the means of `tests`."""
     rows = []
-    for pair, group in tests.groupby(_PAIR, sort=False):
+    for pair, group in tests.groupby(PAIR, sort=False):
         found = wilcoxon_signed_rank(group["mean"], group["rival_mean"], method=method)
         lead = found.rank_sum_positive - found.rank_sum_negative
         rows.append((*pair, found.statistic, found.z, found.pvalue, _verdict(found.significant(level), lead)))
-    return pd.DataFrame(rows, columns=[*_PAIR, "statistic", "z", "pvalue", "verdict"]).set_index(_PAIR)
+    return pd.DataFrame(rows, columns=[*PAIR, "statistic", "z", "pvalue", "verdict"]).set_index(PAIR)
 
 
 def check_reference(names: list[str], reference: str | None) -> None:
@@ -476,7 +450,7 @@ def _counts(pair: tuple[str, str], tests: pd.DataFrame) -> tuple[Any, ...]:
     return (*pair, *by_test, *by_mean)
 
 
-def _paired(ours: Array, theirs: Array) -> tuple[tuple[float, float], float, PairedTest]:
+def paired(ours: Array, theirs: Array) -> tuple[tuple[float, float], float, PairedTest]:
     """The means, their difference, zero if the scores are the same in another order, and the F test."""
     mean, rival_mean = float(ours.mean(dtype=float)), float(theirs.mean(dtype=float))
     largest = max(abs(mean), abs(rival_mean))

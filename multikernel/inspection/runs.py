@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, r2_score
 from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
@@ -47,7 +47,7 @@ PROTOCOL = (
 GIVEN = "given"  # the name of a data set that the caller has not named
 
 # Raised whenever the meaning of a score changes: stored scores of older versions are not used again.
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,14 @@ def score_fold(
     """Fit a copy of an estimator to one half of the data and score it on the other.
 
     The seed is that of parameters called random_state that are None, the label what messages call this fit.
-    The result has ``score``, ``fit_seconds`` and ``shares``, the share of each view in all the weight, empty
-    where the estimator has none.
+    The result has ``score``, ``fit_seconds``, ``shares``, the share of each view in all the weight, empty
+    where the estimator has none, and ``samples``, the scores of the test samples, whose mean is the score;
+    None where the score is no such mean.
     """
-    model = settle_route(seeded(estimator, seed), data[0])
+    model, keeping = settle_route(seeded(estimator, seed), data[0]), _Keeping(scorer)
     try:
         found = cross_validate(
-            model, *data, scoring=scorer, cv=[split], error_score="raise", return_estimator=True
+            model, *data, scoring=keeping, cv=[split], error_score="raise", return_estimator=True
         )
     except Exception as error:
         raise ValueError(f"{label} failed with {type(error).__name__}: {error}") from error
@@ -132,7 +133,57 @@ def score_fold(
             "fold, or leave that data set out."
         )
     shares = shares_of(subject_of(found["estimator"][0]).final)
-    return {"score": score, "fit_seconds": round(float(found["fit_time"][0]), 6), "shares": shares}
+    seconds = round(float(found["fit_time"][0]), 6)
+    return {"score": score, "fit_seconds": seconds, "shares": shares, "samples": keeping.samples}
+
+
+class _Keeping:
+    """A scorer that keeps the score of each sample, where the score is the mean of them."""
+
+    def __init__(self, scorer: Any):
+        self.scorer = scorer
+        self.samples: list[Any] | None = None
+        metric = getattr(scorer, "_score_func", None)
+        is_plain = metric in _SAMPLE_SCORES and not scorer._kwargs
+        self.metric = metric if is_plain else None
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> Any:
+        if self.metric is None:
+            return self.scorer(estimator, X, y)
+        predicted = estimator.predict(X)
+        score = self.metric(y, predicted)
+        self.samples = _SAMPLE_SCORES[self.metric](np.asarray(y), np.asarray(predicted))
+        return score
+
+
+def _hits(y: Array, predicted: Array) -> list[int]:
+    return (y == predicted).astype(int).tolist()
+
+
+def _explained(y: Array, predicted: Array) -> list[float] | None:
+    """1 − n (y_i − f_i)² / Σ_j (y_j − ȳ)² of each sample, the mean over the outputs."""
+    y = y.reshape(len(y), -1).astype(float)
+    spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+    if not (spread > 0.0).all():
+        return None
+    errors = (y - predicted.reshape(y.shape)) ** 2
+    return (1.0 - len(y) * errors / spread).mean(axis=1).tolist()
+
+
+_SAMPLE_SCORES: Mapping[Any, Callable[[Array, Array], list[Any] | None]] = {
+    accuracy_score: _hits,
+    r2_score: _explained,
+}
+
+
+def scores_of_samples(results: Sequence[Result], splits: Sequence[Split]) -> Array | None:
+    """The scores of all samples in each repetition, (n_repetitions, n); None where there are none."""
+    if any(result["samples"] is None for result in results):
+        return None
+    scores = np.empty((len(results) // FOLDS, sum(len(rows) for _, rows in splits[:FOLDS])))
+    for i, (result, (_, rows)) in enumerate(zip(results, splits, strict=True)):
+        scores[i // FOLDS, rows] = result["samples"]
+    return scores
 
 
 def _hashes(contest: Contest) -> dict[tuple[str, str], str]:

@@ -44,7 +44,8 @@ _MOST_WRITTEN = 25  # classes; of more the numbers of a confusion matrix would n
 _VERDICTS = {
     "better": (GREEN, "o", "learning is better"),
     "worse": (VERMILION, "X", "learning is worse"),
-    "tie": (GREY, "s", "a tie"),
+    "equal": (GREY, "s", "practically equal"),
+    "tie": (GREY, "s", "no difference shown"),
     None: (BLUE, "D", ""),
 }
 

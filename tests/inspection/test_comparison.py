@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel.inspection import Comparison, f_test_5x2cv, wilcoxon_signed_rank, win_tie_loss
+from multikernel.inspection import (
+    Comparison,
+    corrected_t_test,
+    f_test_5x2cv,
+    wilcoxon_signed_rank,
+    win_tie_loss,
+)
 from tests.inspection.toys import scores_frame
 
 NOISE = np.random.default_rng(0).normal(scale=0.01, size=(3, 5, 2))
@@ -60,7 +66,8 @@ def test_the_tests_are_those_of_the_functions():
     for row in found.tests.itertuples():
         assert (row.rival, row.verdict) == ("good", "tie")
         ours, theirs = (scores[name][row.dataset] for name in (row.estimator, "good"))
-        assert row.p == f_test_5x2cv(ours, theirs).pvalue
+        assert row.p == corrected_t_test(ours, theirs, test_size=0.5).pvalue
+        assert f_test_5x2cv(ours, theirs).statistic == row.F
     means = found.means().xs("mean", axis=1, level=1)
     for method in ("demsar", "wilcox"):
         expected = wilcoxon_signed_rank(means["poor"], means["good"], method=method)

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
-from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
+from multikernel.inspection import ALL_PARTS, evaluate, holm, repeated_cv_test
 from multikernel.inspection.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
@@ -45,18 +45,30 @@ def test_stability_is_that_of_refits_by_hand(classifier, table, of_classifier):
     assert np.allclose([row["share"] for row in rows], own)
 
 
+def hits(model, X, y):
+    """Whether each sample is predicted right in each of the five repetitions."""
+    found = np.zeros((5, len(y)))
+    for i, (train, test) in enumerate(_TEN.split(X, y)):
+        predicted = clone(model).fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        found[i // 2, test] = predicted == y[test]
+    return found
+
+
 def test_effects_are_differences_on_the_same_folds(classifier, table, views, of_classifier):
     X, label, _ = table
     whole = cross_val_score(classifier, X, label, cv=_TEN)
     part = of_classifier["without_view"]
     assert part["score"] == pytest.approx(whole.mean()) and part["sd"] == pytest.approx(whole.std(ddof=1))
-    pvalues = []
+    pvalues, right = [], hits(classifier, X, label)
     for left_out, row in enumerate(part["rows"]):
         others = [view for k, view in enumerate(views) if k != left_out]
         scores = cross_val_score(clone(classifier).set_params(kernels=others), X, label, cv=_TEN)
         assert row["view"] == views[left_out].name and row["score"] == pytest.approx(scores.mean())
         assert row["effect"] == pytest.approx(whole.mean() - scores.mean())
-        pvalues.append(f_test_5x2cv(whole.reshape(5, 2), scores.reshape(5, 2)).pvalue)
+        without = hits(clone(classifier).set_params(kernels=others), X, label)
+        found = repeated_cv_test(right, without)
+        assert (row["low"], row["high"]) == pytest.approx((found.low, found.high), abs=1e-9)
+        pvalues.append(found.pvalue)
     assert np.allclose([row["p"] for row in part["rows"]], holm(pvalues))
 
 
@@ -163,7 +175,7 @@ _KEYS = {
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
 }
-_TEST = {"difference_sd", "p_alone", "better_folds", "worse_folds", "p", "verdict"}
+_TEST = {"difference_sd", "low", "high", "p_alone", "better_folds", "worse_folds", "p", "verdict"}
 _ROWS = {
     "stability": {"view", "share", "mean", "sd", "low", "high", "used", "values"},
     "without_view": {"view", "score", "sd", "effect", *_TEST},

@@ -100,7 +100,12 @@ def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
 def test_baselines(ax):
     viz.baselines(EVALUATION, ax=ax)
     assert row_names(ax) == ["learned", "best single view", "plain sum", "tuned $RBF_1$"]
-    told = ["", "learning is better, p = 0.004", "a tie, p = 0.4", "learning is worse, p = 0.0002"]
+    told = [
+        "",
+        "learning is better, p = 0.004",
+        "no difference shown, p = 0.4",
+        "learning is worse, p = 0.0002",
+    ]
     assert notes(ax) == told
     marks = [container.lines[0] for container in ax.containers]
     assert [mark.get_xdata()[0] for mark in marks] == [0.9, 0.85, 0.89, 0.93]

@@ -115,7 +115,8 @@ class MKLRegressorCV(_TunedRegressor):
     Cs : sequence of float or "auto", default="auto"
         Penalties to choose from; positive. "auto" is 0.01, 0.1, ... 1e5 times the standard deviation of y.
     cv : int, cross-validation generator or iterable of splits, default=5
-        A number of folds is shuffled with `random_state`.
+        A number of folds is shuffled with `random_state`; at most half as many are made as there are samples,
+        so that R² is defined on each.
     scoring : str or callable, optional
         As in scikit-learn; R² by default.
     epsilon : float >= 0 or "auto", default="auto"

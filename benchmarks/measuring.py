@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
+ROOT = Path(__file__).resolve().parents[1]
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -127,6 +128,11 @@ def code_version() -> str:
         return ""
     changed = _git("status", "--porcelain", "--", *(f"../multikernel/{room}" for room in _MEASURED_ROOMS))
     return f"commit {commit}" + (" with changes" if changed else "")
+
+
+def is_in_package(filename: str) -> bool:
+    """Whether a file is one of the package, wherever the project lies."""
+    return ROOT / "multikernel" in Path(filename).resolve().parents
 
 
 def package_version() -> str:

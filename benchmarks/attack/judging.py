@@ -16,6 +16,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from benchmarks.attack.values import Rng
+from benchmarks.measuring import is_in_package
 from multikernel.kernels import Kernel
 from multikernel.views import MultiTable
 
@@ -127,7 +128,7 @@ def judge_error(error: Exception) -> tuple[Verdict, str]:
         return "memory", told
     if not isinstance(error, ValueError | TypeError | ImportError | OSError):
         return "foreign", told
-    ours = "/multikernel/" in last.filename or "/sklearn/" in last.filename
+    ours = is_in_package(last.filename) or "/sklearn/" in last.filename
     is_raised = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise")
     return ("refused" if ours and is_raised and str(error) else "unhelpful"), told
 

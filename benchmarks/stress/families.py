@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import code_version, restart_on_threads
+from benchmarks.measuring import code_version, is_in_package, restart_on_threads
 from benchmarks.running import say
 from benchmarks.store import Record
 from benchmarks.stress.fitting import LIMIT, ROOT, Worker, describe, limit_cpu
@@ -109,7 +109,7 @@ def measure(method: Method, problem: Problem, limit: float | None = None) -> Rec
             outcome = "NaN"
     except Exception as error:  # whatever a fit raises is a finding
         last = traceback.extract_tb(error.__traceback__)[-1]
-        ours = isinstance(error, ValueError | TypeError) and "/multikernel/" in last.filename
+        ours = isinstance(error, ValueError | TypeError) and is_in_package(last.filename)
         outcome = "refused" if ours and (last.line or "").startswith("raise") else "foreign"
         place = f"{Path(last.filename).name}:{last.lineno}"
         found["said"] = f"{type(error).__name__}: {str(error)[:200]} [{place}]"

@@ -27,7 +27,6 @@ _THREAD_VARIABLES = (
     "RAYON_NUM_THREADS",  # Clarabel's: idle threads of its pool cost up to as much CPU time again
     "VECLIB_MAXIMUM_THREADS",
 )
-_MEASURED_ROOMS = ("rows", "kernels", "views", "combine", "criteria", "solvers")
 _UNSEEN_POOLS = ("NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")  # which threadpoolctl does not know
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -126,7 +125,7 @@ def code_version() -> str:
     commit = _git("rev-parse", "--short", "HEAD")
     if not commit:
         return ""
-    changed = _git("status", "--porcelain", "--", *(f"../multikernel/{room}" for room in _MEASURED_ROOMS))
+    changed = _git("status", "--porcelain", "--", "../multikernel")
     return f"commit {commit}" + (" with changes" if changed else "")
 
 

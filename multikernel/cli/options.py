@@ -16,7 +16,7 @@ from rich.markup import escape
 
 from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
-from multikernel.inspection.baselines import BASELINES, GROUPS, choose_baselines
+from multikernel.inspection.rivals.baselines import BASELINES, GROUPS, choose_baselines
 from multikernel.registry import Method, get_method, list_methods
 
 TableFile = Annotated[

@@ -8,22 +8,23 @@
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
-Files: ``evaluation`` has `evaluate`, with ``held_out`` predictions and what is ``learned``; ``comparing`` has
-`compare`, and ``comparison`` what it returns. ``subject`` and ``baselines`` say what is fitted, among the
-rivals late ``fusion`` of views and models of ``columns``; ``runs`` does the fits (resumable, ``fingerprint``
-recognises what is stored), ``interval_tests``, ``paired_tests`` and ``answers`` say what was shown.
-``importance`` has `feature_importance` and what it returns, of the ``features`` that views read, by
-``permutation`` or by ``slopes``; ``cross_view`` has `cross_view_map`.
+Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
+``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
+beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
+``features`` that views read, by ``permutation`` or by ``slopes``, and `cross_view_map`. All of them read a
+model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` recognises what is stored);
+``learned`` is what a fit learned.
 """
 
-from .comparing import compare
-from .comparison import Comparison
-from .cross_view import CrossViewMap, cross_view_map
-from .evaluation import ALL_PARTS, evaluate
-from .importance import FeatureImportance, feature_importance
-from .interval_tests import IntervalTest, corrected_t_test, repeated_cv_test
+from .explaining.cross_view import CrossViewMap, cross_view_map
+from .explaining.importance import FeatureImportance, feature_importance
+from .explaining.slopes import NoSlope
+from .judging.comparing import compare
+from .judging.comparison import Comparison
+from .judging.evaluation import ALL_PARTS, evaluate
 from .learned import NoLearnedKernel, learned_kernel
-from .paired_tests import (
+from .statistics.interval_tests import IntervalTest, corrected_t_test, repeated_cv_test
+from .statistics.paired_tests import (
     PairedTest,
     SignedRankTest,
     f_test_5x2cv,
@@ -32,7 +33,6 @@ from .paired_tests import (
     wilcoxon_signed_rank,
     win_tie_loss,
 )
-from .slopes import NoSlope
 
 __all__ = [
     "ALL_PARTS",

@@ -27,7 +27,7 @@ from ..spectral.conformal import ConformalKernel
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import make_bank
 from ..viz.fitted import sample_weights
-from .answers import Part
+from .judging.answers import Part
 from .subject import Subject, subject_of
 
 LEARNED_KERNEL = "learned kernel"

@@ -36,7 +36,7 @@ from ..core.store import Progress, Result, ResultStore, Work, run_works
 from ..mkl.low_rank import settle_route
 from ..views.tables import as_tables
 from .fingerprint import fingerprint
-from .paired_tests import FOLDS, REPEATS
+from .statistics.paired_tests import FOLDS, REPEATS
 from .subject import is_integer, shares_of, subject_of
 
 N_FITS = REPEATS * FOLDS

@@ -10,7 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from multikernel import MKLClassifier
 from multikernel.cli import compare
 from multikernel.inspection import Comparison
-from multikernel.inspection.comparison import About
+from multikernel.inspection.judging.comparison import About
 from multikernel.io.tables import views_of_kernels
 from multikernel.kernels.expressions import parse_kernels
 from tests.cli.running import call
@@ -56,8 +56,8 @@ def test_a_second_run_only_adds(small_table, monkeypatch):
 
 
 def test_with_the_simple_rivals(small_table, monkeypatch):
-    monkeypatch.setattr("multikernel.inspection.columns._PRICES", (1.0,))
-    monkeypatch.setattr("multikernel.inspection.columns._WIDTHS", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.rivals.columns._PRICES", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.rivals.columns._WIDTHS", (1.0,))
     done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
     found = json.loads(done.stdout)
     assert {row["name"] for row in found["rows"] if row["is_rival"]} == {
@@ -69,7 +69,7 @@ def test_with_the_simple_rivals(small_table, monkeypatch):
 
 
 def test_baselines_by_name(small_table, monkeypatch):
-    monkeypatch.setattr("multikernel.inspection.columns._TREES", 3)
+    monkeypatch.setattr("multikernel.inspection.rivals.columns._TREES", 3)
     words = ("--methods", "SumRule", "--baselines", "late fusion, random forest", "--json")
     found = json.loads(run(*_USUAL[:-1], *words).stdout)
     assert {row["name"] for row in found["rows"] if row["is_rival"]} == {"late fusion", "random forest"}

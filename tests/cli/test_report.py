@@ -47,7 +47,7 @@ def test_with_data_the_parts_are_computed_and_kept(fitted, tmp_path):
 
 
 def test_baselines_by_name(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("multikernel.inspection.columns._TREES", 3)
+    monkeypatch.setattr("multikernel.inspection.rivals.columns._TREES", 3)
     wanted = ("--baselines", "plain sum,random forest", "--out", tmp_path / "page.md")
     asked = ("report", fitted / "model", *wanted)
     given = ("--data", fitted / "train.csv", "--parts", "baselines")

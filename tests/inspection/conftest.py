@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRidge, View, stack_kernels
-from multikernel.inspection import columns, evaluate
+from multikernel.inspection import evaluate
+from multikernel.inspection.rivals import columns
 from multikernel.kernels import Gaussian, Linear
 from tests.inspection import toys
 

@@ -16,8 +16,10 @@ from sklearn.utils import get_tags
 from multikernel import CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
 from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.inspection import Comparison
-from multikernel.inspection.answers import answer, on_majority, on_views
-from multikernel.inspection.baselines import (
+from multikernel.inspection.judging.answers import answer, on_majority, on_views
+from multikernel.inspection.judging.comparing import _add_baselines
+from multikernel.inspection.judging.evaluation import LEARNED, Scores
+from multikernel.inspection.rivals.baselines import (
     Report,
     WithoutKernel,
     choose_baselines,
@@ -26,9 +28,7 @@ from multikernel.inspection.baselines import (
     rivals,
     same_machine,
 )
-from multikernel.inspection.columns import RBF, column_rival, describe_table
-from multikernel.inspection.comparing import _add_baselines
-from multikernel.inspection.evaluation import LEARNED, Scores
+from multikernel.inspection.rivals.columns import RBF, column_rival, describe_table
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
 from multikernel.kernels import Spectrum

@@ -11,9 +11,10 @@ from sklearn.svm import SVC, SVR
 
 from multikernel import CombinedKernelClassifier, compare, stack_kernels
 from multikernel.core.folds import make_folds
-from multikernel.inspection import Comparison, comparing, f_test_5x2cv, holm, repeated_cv_test
-from multikernel.inspection.comparing import _named
-from multikernel.inspection.comparison import Baseline
+from multikernel.inspection import Comparison, f_test_5x2cv, holm, repeated_cv_test
+from multikernel.inspection.judging import comparing
+from multikernel.inspection.judging.comparing import _named
+from multikernel.inspection.judging.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import (
     BestSingle,

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
 from multikernel.inspection import ALL_PARTS, evaluate, holm, repeated_cv_test
-from multikernel.inspection.evaluation import check_data
+from multikernel.inspection.judging.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import SumRule

@@ -26,8 +26,9 @@ from multikernel import (
     View,
     join_views,
 )
-from multikernel.inspection import FeatureImportance, feature_importance, permutation
-from multikernel.inspection.features import read_data
+from multikernel.inspection import FeatureImportance, feature_importance
+from multikernel.inspection.explaining import permutation
+from multikernel.inspection.explaining.features import read_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import FunctionKernel, Gaussian, Laplacian, Linear, Spectrum
 

@@ -7,9 +7,9 @@ from scipy.stats import ttest_1samp
 
 from benchmarks.verdicts import BETTER, EQUAL, rates
 from multikernel.inspection import corrected_t_test, repeated_cv_test
-from multikernel.inspection.interval_tests import holm_tests
-from multikernel.inspection.paired_tests import EQUAL as SAME
-from multikernel.inspection.paired_tests import LOSS, TIE, WIN
+from multikernel.inspection.statistics.interval_tests import holm_tests
+from multikernel.inspection.statistics.paired_tests import EQUAL as SAME
+from multikernel.inspection.statistics.paired_tests import LOSS, TIE, WIN
 
 RNG = np.random.default_rng(0)
 

@@ -15,7 +15,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import wilcoxon
 
 from multikernel.inspection import PairedTest, f_test_5x2cv, holm, wilcoxon_signed_rank, win_tie_loss
-from multikernel.inspection.paired_tests import paired_f_tests, signed_rank_tests
+from multikernel.inspection.statistics.paired_tests import paired_f_tests, signed_rank_tests
 
 EXACT = {"method": "exact"}
 P = np.array([[0.01, 0.02], [0.03, -0.01], [0.02, 0.02], [0.0, 0.04], [0.01, 0.03]])

@@ -43,10 +43,10 @@ from multikernel import (
     evaluate,
     join_views,
 )
-from multikernel.inspection import columns
-from multikernel.inspection.baselines import BASELINES, choose_baselines
-from multikernel.inspection.columns import COLUMN_RIVALS, AllColumns
-from multikernel.inspection.fusion import LateFusionClassifier, LateFusionRegressor
+from multikernel.inspection.rivals import columns
+from multikernel.inspection.rivals.baselines import BASELINES, choose_baselines
+from multikernel.inspection.rivals.columns import COLUMN_RIVALS, AllColumns
+from multikernel.inspection.rivals.fusion import LateFusionClassifier, LateFusionRegressor
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_markdown, summarize
 from multikernel.rules import BestSingle, CenteredAlignment, SumRule

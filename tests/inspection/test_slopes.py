@@ -20,8 +20,8 @@ from multikernel import (
     View,
 )
 from multikernel.inspection import feature_importance
-from multikernel.inspection.features import read_data
-from multikernel.inspection.slopes import NoSlope, check_slopes, gradients
+from multikernel.inspection.explaining.features import read_data
+from multikernel.inspection.explaining.slopes import NoSlope, check_slopes, gradients
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 

@@ -21,7 +21,7 @@ from multikernel.bayesian import BayesianMKLClassifier
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass, SquaredError
 from multikernel.core.weights.learn import learn_weights
-from multikernel.inspection.baselines import KEPT
+from multikernel.inspection.rivals.baselines import KEPT
 from multikernel.kernels import Linear
 from multikernel.report import render_markdown, summarize
 from multikernel.rules import LowerBoundedMKL

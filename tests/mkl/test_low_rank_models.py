@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, load_model, save_model, viz
 from multikernel.cli import app
-from multikernel.inspection import baselines, evaluate, learned_kernel
+from multikernel.inspection import evaluate, learned_kernel
+from multikernel.inspection.rivals import baselines
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import cost_path, working_sets

@@ -21,10 +21,10 @@ import scipy.sparse
 from scipy.linalg import solve_triangular
 from sklearn.utils import _safe_indexing, gen_batches
 
-from .._typing import Array
-from .._validation import is_frame
-from ..core.fitted import DualKernels, FactorKernels, FittedKernels
-from ..kernels import (
+from ..._typing import Array
+from ..._validation import is_frame
+from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...kernels import (
     Center,
     Chain,
     Cosine,
@@ -39,15 +39,15 @@ from ..kernels import (
     UnitTrace,
     UnitVariance,
 )
-from ..kernels._rows import Pair, Rows, dot_products
-from ..kernels.base import Power, Product, Scaled, Sum
-from ..rows import count_rows
-from ..views import KernelBank, LowRankBank
-from ..views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
-from ..views.low_rank.transforms import Scale, Shift, UnitLength
-from ..views.scaling import Encoding, RankScaling, Scaling
+from ...kernels._rows import Pair, Rows, dot_products
+from ...kernels.base import Power, Product, Scaled, Sum
+from ...rows import count_rows
+from ...views import KernelBank, LowRankBank
+from ...views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
+from ...views.low_rank.transforms import Scale, Shift, UnitLength
+from ...views.scaling import Encoding, RankScaling, Scaling
+from ..subject import Subject
 from .features import Data
-from .subject import Subject
 
 _ENTRIES = 2**23  # of the derivatives of a batch of rows
 _INSTEAD = 'Use method="permutation".'

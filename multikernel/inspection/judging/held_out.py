@@ -11,17 +11,17 @@ import numpy as np
 from sklearn import metrics
 from sklearn.utils.metaestimators import _safe_split
 
-from .._typing import Array
-from ..core.decisions import SigmoidCalibration
-from ..core.folds import Split, make_folds
-from ..core.store import Result, Work
-from ..mkl.low_rank import settle_route
+from ..._typing import Array
+from ...core.decisions import SigmoidCalibration
+from ...core.folds import Split, make_folds
+from ...core.store import Result, Work
+from ...mkl.low_rank import settle_route
+from ..fingerprint import fingerprint
+from ..learned import choose_rows, named_row
+from ..rivals.baselines import Report
+from ..runs import Settings, seeded
+from ..subject import Subject
 from .answers import METRICS, Part, majority_rate, on_majority
-from .baselines import Report
-from .fingerprint import fingerprint
-from .learned import choose_rows, named_row
-from .runs import Settings, seeded
-from .subject import Subject
 
 GROUP = "held out"
 # Raised whenever the meaning of a result changes: stored ones of older versions are not used again.

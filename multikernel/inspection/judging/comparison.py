@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .answers import TESTED, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
-from .baselines import listed
-from .interval_tests import EQUIVALENCE, holm_tests
-from .paired_tests import (
+from ..rivals.baselines import listed
+from ..runs import N_FITS, PROTOCOL
+from ..statistics.interval_tests import EQUIVALENCE, holm_tests
+from ..statistics.paired_tests import (
     EQUAL,
     FOLDS,
     LOSS,
@@ -28,7 +28,7 @@ from .paired_tests import (
     signed_rank_tests,
     win_tie_loss,
 )
-from .runs import N_FITS, PROTOCOL
+from .answers import TESTED, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")

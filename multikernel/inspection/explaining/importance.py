@@ -12,18 +12,18 @@ from scipy.stats import t as student
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer
-from ..core.folds import list_splits
-from ..views.tables import as_tables
-from ..viz import features as pictures
-from ..viz.fitted import plain_tree
-from .answers import METRICS
-from .baselines import listed
+from ..._typing import Array
+from ..._validation import check_choice, check_number, check_positive_integer
+from ...core.folds import list_splits
+from ...views.tables import as_tables
+from ...viz import features as pictures
+from ...viz.fitted import plain_tree
+from ..judging.answers import METRICS
+from ..rivals.baselines import listed
+from ..subject import Subject, subject_of
 from .features import Data, Group, make_groups, read_data
 from .permutation import make_scoring, permute
 from .slopes import NoSlope, check_slopes, column_slopes, is_linear
-from .subject import Subject, subject_of
 
 AUTO, PERMUTATION, COEFFICIENTS, SENSITIVITY = METHODS = (
     "auto",

@@ -26,8 +26,8 @@ import pandas as pd
 from scipy.stats import f as f_distribution
 from scipy.stats import norm, rankdata, wilcoxon
 
-from .._typing import Array
-from .._validation import check_choice, check_number, check_real_matrix
+from ..._typing import Array
+from ..._validation import check_choice, check_number, check_real_matrix
 
 REPEATS, FOLDS = 5, 2
 WIN, TIE, LOSS, EQUAL = "win", "tie", "loss", "equal"

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_choice, is_frame
-from .._validation.missing import absent_rows
-from ..core.estimator import KernelEstimator
-from ..rows import count_rows, is_dask
-from ..views.columns import resolve_columns
-from ..views.tables import MultiTable, as_table, n_columns
-from ..views.view import place_views
-from .subject import Subject
+from ..._typing import Array
+from ..._validation import check_choice, is_frame
+from ..._validation.missing import absent_rows
+from ...core.estimator import KernelEstimator
+from ...rows import count_rows, is_dask
+from ...views.columns import resolve_columns
+from ...views.tables import MultiTable, as_table, n_columns
+from ...views.view import place_views
+from ..subject import Subject
 
 ONE_TABLE = "X"  # what a single table is called
 NO_VIEW = "no view"  # what columns are called that a model reads, but no view

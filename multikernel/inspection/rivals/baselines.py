@@ -13,23 +13,24 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, 
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags, get_tags
 
-from .._typing import Array
-from .._validation import as_list, check_choice
-from ..discriminant.classifier import KernelDiscriminantClassifier
-from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
-from ..mkl.classifier import MKLClassifier
-from ..mkl.regressors import MKLRegressor, MKLRidge
-from ..mkl.regularized.base import Regularized
-from ..rows import count_rows
-from ..rules import BestSingle, MeanRule, SumRule
-from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
-from ..rules.machines import default_machine, machine_for
-from ..views import KernelBank, as_views
-from ..views.low_rank import LARGEST_DENSE
-from ..views.precomputed import storage_of
-from ..views.stacks import NamedStack, names_of
-from ..views.tables import is_tables
-from ..views.view import kept_views
+from ..._typing import Array
+from ..._validation import as_list, check_choice
+from ...discriminant.classifier import KernelDiscriminantClassifier
+from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
+from ...mkl.classifier import MKLClassifier
+from ...mkl.regressors import MKLRegressor, MKLRidge
+from ...mkl.regularized.base import Regularized
+from ...rows import count_rows
+from ...rules import BestSingle, MeanRule, SumRule
+from ...rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from ...rules.machines import default_machine, machine_for
+from ...views import KernelBank, as_views
+from ...views.low_rank import LARGEST_DENSE
+from ...views.precomputed import storage_of
+from ...views.stacks import NamedStack, names_of
+from ...views.tables import is_tables
+from ...views.view import kept_views
+from ..subject import Subject, costs_without, without_view
 from .columns import (
     BOOSTING,
     COLUMN_RIVALS,
@@ -43,7 +44,6 @@ from .columns import (
     why_not,
 )
 from .fusion import LateFusionClassifier, LateFusionRegressor
-from .subject import Subject, costs_without, without_view
 
 SINGLE, PLAIN_SUM, SCALED_SUM = "best single view", "plain sum", "scaled sum"
 LATE_FUSION, STACKING = "late fusion", "stacking"

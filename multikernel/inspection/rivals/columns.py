@@ -28,12 +28,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import Tags
 
-from .._validation import check_choice
-from ..rows import count_rows
-from ..views import MultiTable, as_views
-from ..views.columns import resolve_columns
-from ..views.tables import as_table, n_columns
-from ..views.view import place_views
+from ..._validation import check_choice
+from ...rows import count_rows
+from ...views import MultiTable, as_views
+from ...views.columns import resolve_columns
+from ...views.tables import as_table, n_columns
+from ...views.view import place_views
 
 BOOSTING, FOREST = "gradient boosting", "random forest"
 RBF, ELASTIC_NET = "tuned RBF SVM", "elastic net"

@@ -12,16 +12,16 @@ import pandas as pd
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import check_positive_integer, is_frame
-from ..rules.pca import kernel_components
-from ..views.tables import as_tables
-from ..viz import features as pictures
-from ..viz.fitted import plain_tree
-from .baselines import listed
+from ..._typing import Array
+from ..._validation import check_positive_integer, is_frame
+from ...rules.pca import kernel_components
+from ...views.tables import as_tables
+from ...viz import features as pictures
+from ...viz.fitted import plain_tree
+from ..learned import learned_kernel
+from ..rivals.baselines import listed
+from ..subject import subject_of
 from .features import Data, Feature, read_data
-from .learned import learned_kernel
-from .subject import subject_of
 
 _TOLD = 3  # pairs that a sentence names
 _SHOWN = 10  # pairs in a table of a notebook

@@ -17,15 +17,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, gen_batches
 
-from .._typing import Array
-from .._validation import is_frame
-from ..core.estimator import KernelEstimator
-from ..core.fitted import DualKernels, FactorKernels, FittedKernels
-from ..core.folds import check_one_score, random_source
-from ..rows import count_rows, take_rows
-from ..views import KernelBank, LowRankBank
+from ..._typing import Array
+from ..._validation import is_frame
+from ...core.estimator import KernelEstimator
+from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...core.folds import check_one_score, random_source
+from ...rows import count_rows, take_rows
+from ...views import KernelBank, LowRankBank
+from ..subject import Subject
 from .features import Data, Feature, Group
-from .subject import Subject
 
 _BATCH_ROWS = 2048
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .baselines import ELASTIC_NET, FOREST, KEPT, PLAIN_SUM, RBF, SCALED_SUM, SINGLE, listed
-from .paired_tests import EQUAL, LOSS, TIE, WIN
-from .runs import N_FITS
+from ..rivals.baselines import ELASTIC_NET, FOREST, KEPT, PLAIN_SUM, RBF, SCALED_SUM, SINGLE, listed
+from ..runs import N_FITS
+from ..statistics.paired_tests import EQUAL, LOSS, TIE, WIN
 
 Part = dict[str, Any]
 

@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import as_list, check_choice, check_number
-from ..core.store import Progress, Result, Work
-from ..rows import count_rows, is_dask
-from ..views.stacks import NamedStack, match_stack
-from ..views.tables import as_tables
-from ..viz.fitted import plain_tree
-from .answers import LEVEL, METRICS, TESTED, Part, answer, as_test, majority_rate, on_views
-from .baselines import KEPT, SINGLE, Choice, Contender, Report, choose_baselines, leave_out, rivals
-from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
-from .interval_tests import EQUIVALENCE, holm_tests
-from .learned import (
+from ..._typing import Array
+from ..._validation import as_list, check_choice, check_number
+from ...core.store import Progress, Result, Work
+from ...rows import count_rows, is_dask
+from ...views.stacks import NamedStack, match_stack
+from ...views.tables import as_tables
+from ...viz.fitted import plain_tree
+from ..learned import (
     NoLearnedKernel,
     choose_rows,
     embedding_part,
@@ -31,8 +27,8 @@ from .learned import (
     marks,
     require_samples_of_fit,
 )
-from .paired_tests import FOLDS, REPEATS
-from .runs import (
+from ..rivals.baselines import KEPT, SINGLE, Choice, Contender, Report, choose_baselines, leave_out, rivals
+from ..runs import (
     GIVEN,
     N_FITS,
     PROTOCOL,
@@ -43,7 +39,11 @@ from .runs import (
     run_groups,
     scores_of_samples,
 )
-from .subject import Subject, is_integer, overview_of, sample_ids, subject_of
+from ..statistics.interval_tests import EQUIVALENCE, holm_tests
+from ..statistics.paired_tests import FOLDS, REPEATS
+from ..subject import Subject, is_integer, overview_of, sample_ids, subject_of
+from .answers import LEVEL, METRICS, TESTED, Part, answer, as_test, majority_rate, on_views
+from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message

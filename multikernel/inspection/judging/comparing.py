@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import Array
-from .._validation import check_choice, check_number
-from ..core.store import Progress, progress_bar
-from ..rows import count_rows
-from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
-from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
-from ..rules.machines import machine_for
-from ..rules.targets import as_targets
-from ..views.tables import as_table
-from .answers import majority_rate
-from .baselines import (
+from ..._typing import Array
+from ..._validation import check_choice, check_number
+from ...core.store import Progress, progress_bar
+from ...rows import count_rows
+from ...rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
+from ...rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from ...rules.machines import machine_for
+from ...rules.targets import as_targets
+from ...views.tables import as_table
+from ..rivals.baselines import (
     BASELINES,
     KERNEL_RIVALS,
     PLAIN_SUM,
@@ -38,10 +37,7 @@ from .baselines import (
     simple_rules,
     why_no_simple_rules,
 )
-from .comparison import BEST, About, Baseline, Comparison
-from .interval_tests import EQUIVALENCE
-from .paired_tests import FOLDS, check_level, check_reference
-from .runs import (
+from ..runs import (
     GIVEN,
     N_FITS,
     Contest,
@@ -52,7 +48,11 @@ from .runs import (
     run_groups,
     scores_of_samples,
 )
-from .subject import Subject
+from ..statistics.interval_tests import EQUIVALENCE
+from ..statistics.paired_tests import FOLDS, check_level, check_reference
+from ..subject import Subject
+from .answers import majority_rate
+from .comparison import BEST, About, Baseline, Comparison
 
 _TASKS = ("classes", "values")
 _KEPT = ("score", "fit_seconds", "shares")  # of a fit, in the frame of scores

@@ -26,8 +26,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as t_distribution
 
-from .._typing import Array
-from .._validation import check_number, check_real_matrix
+from ..._typing import Array
+from ..._validation import check_number, check_real_matrix
 from .paired_tests import (
     EQUAL,
     FOLDS,

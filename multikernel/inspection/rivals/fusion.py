@@ -20,13 +20,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import check_choice
-from ..core.folds import Split, make_folds
-from ..core.stack.sums import kernel_scales
-from ..rules.machines import machine_for
-from ..views import make_bank
-from ..views.precomputed import is_precomputed
+from ..._typing import Array
+from ..._validation import check_choice
+from ...core.folds import Split, make_folds
+from ...core.stack.sums import kernel_scales
+from ...rules.machines import machine_for
+from ...views import make_bank
+from ...views.precomputed import is_precomputed
 
 COMBINATIONS = ("mean", "stacking")
 _RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)

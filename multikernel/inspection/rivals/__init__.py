@@ -1,0 +1,1 @@
+"""What a model is compared with: simpler models, models of columns and late fusion of views."""

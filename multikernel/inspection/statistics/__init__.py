@@ -1,0 +1,1 @@
+"""Paired tests and intervals: numbers in, verdicts out; they know no model."""

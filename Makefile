@@ -6,18 +6,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help run test test-all browser lint docs format clean tables
+.PHONY: help run test test-all test-oldest browser lint docs format clean tables release-check
 
 help:
 	@echo "make run       learn a multi-view model of the digits and write run/report.html"
 	@echo "make test      ruff, mypy, import-linter and the fast tier of tests (doctests, README code; 5 minutes)"
 	@echo "make test-all  the same with all tests: every variant, clusters, stress, studies, long random runs"
+	@echo "make test-oldest  the fast tests with the lowest versions that pyproject.toml allows, in an environment of its own"
 	@echo "make lint      ruff, mypy and import-linter alone"
 	@echo "make docs      the documentation site in build/docs, from refreshed sources, all its code run"
 	@echo "make format    let ruff sort the imports and format the code"
 	@echo "make bench     the benchmarks (see benchmarks/); make bench-scale: those of many rows"
 	@echo "make stress    random fits on raw and ill-scaled kernels, each judged (hours; can be stopped and resumed)"
 	@echo "make bench-tables  accuracy on tables and views (needs MULTIKERNEL_DATA; can be stopped and resumed)"
+	@echo "make release-check  build the distributions and check what a release would publish"
 	@echo "make tables    the published tables, computed again where no result is kept, and how long they took"
 
 run: $(VENV)/.installed
@@ -56,8 +58,29 @@ format: $(VENV)/.installed-test
 tables: $(VENV)/.installed
 	$(BIN)/python -m studies --all
 
+# The tests themselves need recent tools; only what the package imports is old.
+test-oldest: .venv-oldest/.installed browser
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --maxprocesses 4
+
+.venv-oldest/.installed: pyproject.toml release/oldest.py
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) -m release.oldest > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[test]"
+	@touch $@
+
+# The tools stand in two environments, since one of them needs older libraries than the others.
+release-check: .venv-release/.installed
+	.venv-release/bin/python -m release.check
+
+.venv-release/.installed: release/requirements.txt release/requirements-citation.txt
+	$(PYTHON) -m venv .venv-release
+	$(PYTHON) -m venv .venv-release/citation
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check -r release/requirements.txt
+	.venv-release/citation/bin/python -m pip install --quiet --disable-pip-version-check -r release/requirements-citation.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) run build dist docs/auto_* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-release run build dist docs/auto_* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

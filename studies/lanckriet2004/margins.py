@@ -37,8 +37,6 @@ _LEARNED = ("free", "nonnegative")
 _WEIGHTS = {"K1": "mu1", "K2": "mu2", "K3": "mu3"}
 SEPARABLE, NEGATIVE = "separable on", "a negative weight on"  # what remarks begin with
 _LARGE_C = 1e4  # above it nothing is left for the identity, and C has no mean
-TUNED_SPLITS = 3  # of 30, on which the rivals are tuned so far: they take most of the time
-TUNED_WHOLE = frozenset({TWONORM.dataset})  # data sets on which they are tuned on all
 _QUANTITIES = (
     Quantity("value", "margin or omega/2", 4),
     Quantity("accuracy", "TSA %", 1),
@@ -101,7 +99,7 @@ def _unit(setting: Setting, split: int, criterion: str) -> Unit:
 
 
 def tuned_units(settings: Sequence[Setting], splits: int, margin: str) -> list[Unit]:
-    """Return the units of the column "best c/v RBF", of which there may be fewer splits.
+    """Return the units of the column "best c/v RBF".
 
     Parameters
     ----------
@@ -121,12 +119,8 @@ def tuned_units(settings: Sequence[Setting], splits: int, margin: str) -> list[U
             (setting.dataset,),
         )
         for setting in settings
-        for split in range(min(splits, _tuned_splits(setting)))
+        for split in range(splits)
     ]
-
-
-def _tuned_splits(setting: Setting) -> int:
-    return SPLITS if setting.dataset in TUNED_WHOLE else TUNED_SPLITS
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:

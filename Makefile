@@ -58,14 +58,16 @@ format: $(VENV)/.installed-test
 tables: $(VENV)/.installed
 	$(BIN)/python -m studies --all
 
-# The tests themselves need recent tools; only what the package imports is old.
+# The tests need recent tools; only what the package imports is old, and new tools may find it deprecated.
 test-oldest: .venv-oldest/.installed browser
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --maxprocesses 4
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --maxprocesses 4 \
+	  -W ignore::DeprecationWarning
 
 .venv-oldest/.installed: pyproject.toml release/oldest.py
 	$(PYTHON) -m venv .venv-oldest
 	$(PYTHON) -m release.oldest > .venv-oldest/oldest.txt
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest -c .venv-oldest/oldest.txt -e ".[test]"
 	@touch $@
 
 # The tools stand in two environments, since one of them needs older libraries than the others.

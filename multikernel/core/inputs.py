@@ -38,14 +38,18 @@ def require_y(estimator: Any, y: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
-def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
-    """Finite real targets as (n, n_outputs), as many rows as X has samples."""
+def check_targets(
+    estimator: Any, X: Any, y: Any, *, multi_output: bool, may_lack_values: bool = False
+) -> Array:
+    """Finite real targets as (n, n_outputs), as many rows as X has samples; NaN where they may lack values."""
     require_y(estimator, y)
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
     y = as_numbers(y, "y", "Encode it as numbers, or use a classifier.")
-    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    finite: Any = "allow-nan" if may_lack_values else True
+    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", ensure_all_finite=finite)
+    values = values.astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")

@@ -124,6 +124,7 @@ def _inner(a: Array, b: Array) -> Array:
 
 # ---------------------------------------------------------------------- losses
 
+
 class SmoothLoss(ABC):
     """L(u), u (n,) the scores of the samples with the intercept; see the module."""
 

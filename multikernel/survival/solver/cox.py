@@ -142,7 +142,14 @@ def _log_risk_sums(
 # ---------------------------------------------------------------------- root of the Hessian
 @kept_njit(nogil=True, error_model="numpy")
 def _eliminate(
-    s: Array, w: Array, first: Array, n_dead: Array, begins: Array, efron: bool, at: Array, after: Array,
+    s: Array,
+    w: Array,
+    first: Array,
+    n_dead: Array,
+    begins: Array,
+    efron: bool,
+    at: Array,
+    after: Array,
     root: Array,
 ) -> None:  # pragma: no cover (compiled)
     """Rows of ``root``: l, the share of the tied deaths in the mean, and the weights of x in the means."""
@@ -164,16 +171,16 @@ def _eliminate(
                 tied, out, later = tied + left * left * term, out + left * term, later + term
         dead = -np.inf
         for p in range(start + d - 1, start - 1, -1):
-            root[3, p] = dead  # of the deaths after it; replaced below
+            root[1, p] = dead  # of the deaths after it; replaced below
             dead = _log_add(s[p], dead)
+            root[3, p] = np.exp(s[p] - dead)
         rest = after[start + d - 1] if d > 0 else -np.inf
         for p in range(start, stop):
             here, left = np.exp(s[p] - at[p]), np.exp(after[p] - at[p])
             if p < start + d:
-                deaths, others = np.exp(root[3, p] - at[p]), np.exp(rest - at[p])
+                deaths, others = np.exp(root[1, p] - at[p]), np.exp(rest - at[p])
                 pull = tied * deaths + out * others
                 root[1, p] = tied * deaths / pull if pull > 0.0 else 0.0
-                root[3, p] = here / (here + deaths)
                 gain = here / pull if pull > 0.0 else 0.0
                 to_tied, to_rest = tied * left, out * left
                 tied, out, later = (
@@ -212,7 +219,12 @@ def _chain_down(
                 rest[c], dead[c] = tail[c], 0.0
             for p in range(split - 1, first[g] - 1, -1):
                 x, z, size, of_dead, share, own = (
-                    X[order[p]], Z[p], root[0, p], root[1, p], root[2, p], root[3, p],
+                    X[order[p]],
+                    Z[p],
+                    root[0, p],
+                    root[1, p],
+                    root[2, p],
+                    root[3, p],
                 )
                 for c in range(k):
                     z[c] = size * (x[c] - of_dead * dead[c] - (1.0 - of_dead) * rest[c])
@@ -237,7 +249,12 @@ def _chain_up(
         rest[:] = 0.0
         for p in range(first[g], split):
             z, x, size, of_dead, share, own = (
-                Z[p], X[order[p]], root[0, p], root[1, p], root[2, p], root[3, p],
+                Z[p],
+                X[order[p]],
+                root[0, p],
+                root[1, p],
+                root[2, p],
+                root[3, p],
             )
             for c in range(k):
                 step = size * z[c]
@@ -415,9 +432,7 @@ class Terms(NamedTuple):
     rows: Array  # (n_terms,), a sample with that time and stratum
 
 
-def terms_of(
-    time: Array, event: Array, entry: Array, codes: Array, weights: Array, efron: bool
-) -> Terms:
+def terms_of(time: Array, event: Array, entry: Array, codes: Array, weights: Array, efron: bool) -> Terms:
     """The terms of the partial likelihood with entry times."""
     logs, of_terms, groups, rows = [], [], [], []
     dead = np.flatnonzero(event)

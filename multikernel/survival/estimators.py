@@ -408,7 +408,7 @@ class MKLSurvival(BaseMKL):
         at = self.event_times_ if times is None else _check_times(times)
         target, random = as_survival(y_train), check_random_state(random_state)
         weights = check_sample_weights(sample_weight, len(target))
-        curves = []
+        curves: list[Array] = []
         while len(curves) < n_bootstraps:
             counts = np.bincount(random.randint(weights.size, size=weights.size), minlength=weights.size)
             if target.event[counts * weights > 0.0].any():

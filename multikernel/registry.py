@@ -360,7 +360,9 @@ class Method:
         if task not in self.estimators:
             listed = list_methods(task)
             others = [method.name for method in listed if method.learner is None]
-            learners = f", and the weight learners of list_methods({task!r})" if len(listed) > len(others) else ""
+            learners = (
+                f", and the weight learners of list_methods({task!r})" if len(listed) > len(others) else ""
+            )
             raise ValueError(
                 f"{self.name} learns from {' or '.join(self.tasks)}, not from {task}. These do: "
                 f"{', '.join(others)}{learners}."

@@ -175,9 +175,7 @@ def pairs(fig: Figure) -> None:
     bare(second, f"root mean squared error of the others {error:.2f}")
 
 
-@ESTIMATORS.shows(
-    "survival", "Probabilities to live longer, for three risks, and the weights of the views."
-)
+@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
 def survival(fig: Figure) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))

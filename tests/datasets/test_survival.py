@@ -6,7 +6,7 @@ from scipy.stats import kstest
 
 from multikernel.core.concordance import concordance_index
 from multikernel.datasets import load_dataset, make_survival_views
-from tests.shared_data import needs_shared_data
+from tests.shared_data import needs_shared_data, shared_data_folder
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 3.0])
@@ -73,7 +73,8 @@ def test_what_cannot_be_made(options, words):
 
 
 @needs_shared_data
-def test_patients_have_their_times_as_target():
+def test_patients_have_their_times_as_target(monkeypatch):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
     data = load_dataset("brca_survival")
     assert data.y.dtype.names == ("event", "time")
     assert (data.y.shape, int(data.y["event"].sum()), int((data.y["time"] == 0.0).sum())) == ((583,), 86, 2)

@@ -16,8 +16,8 @@ from tests.viz.data import legend_names, notes
 RNG = np.random.default_rng(0)
 LIFE, CENSORING = RNG.exponential(size=60), RNG.exponential(2.0, size=60)
 Y = np.rec.fromarrays([LIFE <= CENSORING, np.minimum(LIFE, CENSORING)], names="event, time")
-GROUP = np.where(LIFE > np.median(LIFE), r"_old $\a$", "young")
-CURVES = {name: kaplan_meier(Y[GROUP == name]) for name in np.unique(GROUP)}
+GROUP = np.where(np.median(LIFE) < LIFE, r"_old $\a$", "young")
+CURVES = {name: kaplan_meier(Y[name == GROUP]) for name in np.unique(GROUP)}
 TIMES = np.quantile(Y["time"], [0.2, 0.4, 0.6])
 SURVIVAL = np.exp(-np.outer(1.0 / (LIFE + 0.5), TIMES))
 BRIER, AUC = brier_curve(Y, Y, SURVIVAL, TIMES), cumulative_dynamic_auc(Y, Y, -LIFE, TIMES)

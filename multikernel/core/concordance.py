@@ -112,25 +112,54 @@ def weighted_concordance(
     tied_tol: float = TIED,
 ) -> Concordance:
     """The pairs (i, j) with the weight first_i · second_j, where i has the event; weights of 1 by default."""
-    n = len(target)
-    ones = np.ones(n)
+    ones = np.ones(len(target))
+    data, _ = _sorted(
+        target, risk, ones if first is None else first, ones if second is None else second, tied_tol
+    )
+    credit = np.zeros((2, len(target)))
+    return Concordance(*(float(x) for x in _count(*data, credit[0], credit[1])))
+
+
+def concordance_influence(
+    target: SurvivalTarget, risk: Array, weights: Array | None = None, *, tied_tol: float = TIED
+) -> tuple[float, Array]:
+    """C, and the derivative of it by the weight of each sample, times this weight (n,).
+
+    The sum of squares of these is the infinitesimal jackknife's variance of C; for two scores of the same
+    samples, that of the differences is the variance of the difference of both C.
+    """
+    w = np.ones(len(target)) if weights is None else weights
+    data, order = _sorted(target, risk, w, w, tied_tol)
+    credit = np.zeros((2, len(target)))
+    found = Concordance(*_count(*data, credit[0], credit[1]))
+    _count_reverse(*data, credit[0], credit[1])
+    influence = np.empty(len(target))
+    influence[order] = (credit[0] - found.index * credit[1]) / found.comparable
+    return found.index, influence
+
+
+def _sorted(
+    target: SurvivalTarget, risk: Array, first: Array, second: Array, tied_tol: float
+) -> tuple[tuple[Any, ...], Array]:
+    """What the loops read, samples by time; and the samples in this order."""
     order = np.argsort(target.time, kind="stable")
-    ranks = np.unique(risk)
-    entry = np.full(n, -1.0) if target.entry is None else target.entry
-    leave = np.argsort(-entry, kind="stable") if target.entry is not None else np.zeros(0, np.intp)
-    sums = _count(
+    ranks, none = np.unique(risk), np.zeros(0)
+    leaving = none.astype(np.intp)
+    if target.entry is not None:
+        leaving = np.argsort(-target.entry[order], kind="stable")
+    data = (
         target.time[order],
         target.event[order],
         np.searchsorted(ranks, risk[order]),
         np.searchsorted(ranks, risk[order] - tied_tol, side="left"),
         np.searchsorted(ranks, risk[order] + tied_tol, side="right"),
-        (ones if first is None else first)[order],
-        (ones if second is None else second)[order],
-        entry[leave],
-        np.argsort(order)[leave],
-        ranks.size,
+        first[order],
+        second[order],
+        none if target.entry is None else target.entry[order][leaving],
+        leaving,
+        int(ranks.size),
     )
-    return Concordance(*(float(x) for x in sums))
+    return data, order
 
 
 @compiled
@@ -163,8 +192,13 @@ def _count(
     entry: Array,
     leaving: Array,
     n_ranks: int,
+    credit: Array,
+    pairs: Array,
 ) -> tuple[float, float, float, float]:
-    """Sums over pairs, samples by time; ``entry`` descends, and ``leaving`` are the samples that have it."""
+    """Sums over pairs, samples by time; ``entry`` descends, and ``leaving`` are the samples that have it.
+
+    Each event has its part added to ``credit`` (concordant, and one half of the ties) and ``pairs``.
+    """
     tree = np.zeros(n_ranks + 1)
     concordant = discordant = tied = tied_time = 0.0
     left, end = 0, time.size
@@ -189,8 +223,58 @@ def _count(
                 tied += first[i] * (up_to - less)
                 discordant += first[i] * (total - up_to)
                 tied_time += first[i] * censored_now
+                credit[i] += first[i] * 0.5 * (less + up_to)
+                pairs[i] += first[i] * total
         for j in range(start, end):
             if event[j]:
                 _add(tree, rank[j], second[j])
         end = start
     return concordant, discordant, tied, tied_time
+
+
+@compiled
+def _count_reverse(
+    time: Array,
+    event: Array,
+    rank: Array,
+    low: Array,
+    high: Array,
+    first: Array,
+    second: Array,
+    entry: Array,
+    leaving: Array,
+    n_ranks: int,
+    credit: Array,
+    pairs: Array,
+) -> None:
+    """Each sample's part, added as that of the later sample of its pairs; arguments as of :func:`_count`."""
+    tree = np.zeros(n_ranks + 1)
+    entering, start, n = entry.size, 0, time.size
+    while start < n:
+        end = start + 1
+        while end < n and time[end] == time[start]:
+            end += 1
+        while entering > 0 and entry[entering - 1] < time[start]:  # events before its entry do not count
+            entering -= 1
+            _add_pairs(tree, leaving[entering], -1.0, low, high, second, credit, pairs)
+        for j in range(start, end):
+            if event[j]:
+                _add_pairs(tree, j, 1.0, low, high, second, credit, pairs)
+        for i in range(start, end):
+            if event[i]:
+                _add(tree, rank[i], first[i])
+        for j in range(start, end):
+            if not event[j]:
+                _add_pairs(tree, j, 1.0, low, high, second, credit, pairs)
+        start = end
+
+
+@compiled
+def _add_pairs(
+    tree: Array, j: int, sign: float, low: Array, high: Array, second: Array, credit: Array, pairs: Array
+) -> None:
+    """Add the pairs of sample j with the earlier events in the tree: higher risks, and half of the ties."""
+    total = _below(tree, tree.size - 1)
+    less, up_to = _below(tree, low[j]), _below(tree, high[j])
+    credit[j] += sign * second[j] * (total - 0.5 * (less + up_to))
+    pairs[j] += sign * second[j] * total

@@ -31,8 +31,8 @@ from studies.gonen2010.localized.rows import (
 )
 from studies.gonen2010.localized.setting import (
     ACCURACY,
-    SPLITS_SAID,
     F_TESTS,
+    SPLITS_SAID,
     SUPPORT,
     THIRDS,
     Fold,

@@ -16,6 +16,7 @@ ORDER = (
     "margin",
     "discriminant",
     "ridge",
+    "survival",
     "nonlinear",
     "localized",
     "transductive",

@@ -123,6 +123,7 @@ MEANINGS = {
     "threshold": "accuracy below which a kernel gets no weight",
     "tol": "tolerance on dual_gap_",
     "total": "sum of all weights",
+    "ties": "how events at the same time are counted",
     "trace": "trace of the learned kernel matrix",
     "vectors": "orthogonal vectors over all points, or a function that makes them",
     "constraints": "linear constraints on the kernel weights",

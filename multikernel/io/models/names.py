@@ -94,6 +94,8 @@ from ...spectral.knn import KernelKNNClassifier
 from ...spectral.solver.conformal_kernel import ConformalModel
 from ...spectral.solver.kernel import FactorMap, JointSpectrum, SpectralModel, SpectralWeights
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
+from ...survival.estimators import MKLSurvival
+from ...survival.solver.baseline import Baseline
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

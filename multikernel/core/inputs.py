@@ -57,7 +57,7 @@ def check_targets(
         raise ValueError(
             f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
         )
-    _require_ids_of_fit(estimator, X, given)
+    require_ids_of_fit(estimator, X, given)
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -75,7 +75,7 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
-    _require_ids_of_fit(estimator, X, given)
+    require_ids_of_fit(estimator, X, given)
     return classes, codes
 
 
@@ -86,7 +86,7 @@ def _are_whole(values: Array) -> bool:
     )
 
 
-def _require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
+def require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
     """Refuse targets of other samples than those of the tables, or Gram matrices, that were validated."""
     if not getattr(estimator, "_precomputed", False):
         _require_same_ids(X, y)

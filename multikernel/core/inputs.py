@@ -41,7 +41,7 @@ def require_y(estimator: Any, y: Any) -> None:
 def check_targets(
     estimator: Any, X: Any, y: Any, *, multi_output: bool, may_lack_values: bool = False
 ) -> Array:
-    """Finite real targets as (n, n_outputs), as many rows as X has samples; NaN where they may lack values."""
+    """Real targets (n, n_outputs), as many rows as X has samples; NaN only where they may lack values."""
     require_y(estimator, y)
     given = y
     if not multi_output:

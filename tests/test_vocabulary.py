@@ -86,6 +86,7 @@ MEANINGS = {
     "noise": "variance of noise",
     "norm": "p of the set of kernel weights",
     "normalizations": "values of normalize to choose from",
+    "multinomial": "whether products of kernels count as often as they can be ordered",
     "normalize": "whether, or how, kernels are scaled",
     "norms": "values of norm to choose from",
     "nu": "share of samples that may lie outside",

@@ -74,7 +74,14 @@ from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
 from ...rules.margin.margin_mkl import EasyMKL, LogPenaltyMKL, MarginMKL
-from ...rules.margin.sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from ...rules.margin.sets import (
+    CappedMKL,
+    ElasticNetMKL,
+    GroupMKL,
+    LowerBoundedMKL,
+    RadiusMargin,
+    RadiusMarginProduct,
+)
 from ...rules.nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall

@@ -5,10 +5,11 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 Σ μ_m K_m, d the costs of the kernels.
 
 ``classifier``, ``regressors``, ``one_class``: the estimators; ``working_sets``: the same on the rows that
-matter, for many rows; ``low_rank``: on factors, for still more; ``vanished``: kernels that lose their weight
-on them; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter; ``regularized/``:
-weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and ``tuned_regressors``: penalty and
-norm chosen on folds, by the search of ``tuning``; ``selection``: what both searches share. The solver is
+matter, for many rows; ``low_rank``: on factors, for still more; ``vanished``: kernels that lose their
+weight on them; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter;
+``regularized/``: weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and
+``tuned_regressors``: penalty and norm chosen on folds, by the search of ``tuning``; ``targets/``: weights
+for each of many targets or labels; ``selection``: what both searches share. The solver is
 `multikernel.core.weights`.
 """
 
@@ -19,6 +20,7 @@ from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, RegularizedMKLRegressor, ResponseSurface
+from .targets.classifier import MKLRidgeClassifierCV
 from .tuned import MKLClassifierCV
 from .tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from .weight_path import WeightPath, weight_path
@@ -33,6 +35,7 @@ __all__ = [
     "MKLRegressorCV",
     "MKLRidge",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
     "MissingViewsWarning",
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",

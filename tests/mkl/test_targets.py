@@ -1,6 +1,8 @@
 """Kernel weights for each of many targets: leave-one-out, folds, convex problems, gaps in Y, R² by view."""
 
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -358,3 +360,18 @@ def test_two_samples_and_one_view():
     assert len(model.candidates_) == 1
     np.testing.assert_allclose(model.out_of_fold_, Y[[1, 0]], atol=1e-9)
     assert MKLRidge(VIEWS[:1], targets="each").fit(X[:2], Y[:2]).predict(X).shape == (N, T)
+
+
+# ---------------------------------------------------------------------- a peer
+def test_folds_and_choices_are_those_of_himalaya():
+    """Scores of all sets of weights, the choice and the predictions of tests/golden/make_himalaya.py."""
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "himalaya.json").read_text(encoding="utf-8"))
+    stack, targets = np.moveaxis(np.array(golden["kernels"]), 0, 2), np.array(golden["targets"])
+    model = MKLRidgeCV(
+        "precomputed", targets="each", candidates=golden["candidates"], alphas=golden["alphas"],
+        cv=KFold(golden["n_folds"]), fit_intercept=False,
+    ).fit(stack, targets)  # fmt: skip
+    np.testing.assert_allclose(model.candidate_scores_, golden["scores"], rtol=1e-6)
+    theirs = np.array(golden["weights_over_alpha"])
+    np.testing.assert_allclose(model.machine_weights_ / model.alpha_[:, None], theirs, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.predict(stack), golden["predictions"], atol=1e-6)

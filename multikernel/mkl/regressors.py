@@ -92,7 +92,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float or "auto", default="auto"
         Penalty on errors beyond epsilon. "auto" is the standard deviation of y: the model does then not
@@ -129,6 +129,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     epsilon: float | str = "auto"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -241,7 +242,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -286,6 +287,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     fit_intercept: bool = True
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None

@@ -147,8 +147,8 @@ def page(rows: list[dict[str, Any]]) -> str:
         "# At most k kernels",
         "",
         "`MKLClassifier(kernels, max_kernels=k)` finds the best subset of k of m kernels by branch and "
-        f"bound. Gaussian kernels of three random columns each, hinge loss, C = {C:g}, tol = {TOL:g}; a search ends "
-        f"after {SECONDS:g} s of CPU time. By `python -m benchmarks.subset`.",
+        f"bound. Gaussian kernels of three random columns each, hinge loss, C = {C:g}, tol = {TOL:g}; a "
+        f"search ends after {SECONDS:g} s of CPU time. By `python -m benchmarks.subset`.",
         "",
         f"| {' | '.join(heads)} |",
         "|---|" + "--:|" * (len(heads) - 1),

@@ -574,6 +574,7 @@ class BaseMKL(KernelEstimator):
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
+    _allowed: Allowed | None = None  # subsets of kernels, during a fit
     _lean = True
 
     def __sklearn_tags__(self) -> Tags:
@@ -781,7 +782,8 @@ class BaseMKL(KernelEstimator):
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
         tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
-        del self._bank, self._allowed
+        del self._bank
+        self.__dict__.pop("_allowed", None)
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
         """What solutions say of the weights, the intercepts and themselves; names of the machines of each."""

@@ -61,8 +61,8 @@ from .inputs import (
     Samples,
     all_samples,
     check_costs,
+    check_limit,
     check_norm,
-    check_prices,
     checks_ids,
     distinct_samples,
     lower_bounds,
@@ -82,7 +82,7 @@ from .svm.losses import JointHinge, Loss
 from .weights.learn import learn_weights
 from .weights.loop import SolveResult
 from .weights.second import Exact, is_lost, lost_shares
-from .weights.subset import Allowed, allowed_subsets, as_limit, learn_subset_weights
+from .weights.subset import Allowed, learn_subset_weights
 
 _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
@@ -626,25 +626,8 @@ class BaseMKL(KernelEstimator):
         placed = place_views(as_views(self.kernels), as_table(X)) if kept_views(self.kernels) else []
         self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
         self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
-        self._allowed = self._check_limit(Ks)
+        self._allowed = check_limit(self.max_kernels, self.view_names_, self._floor, place)
         return Ks
-
-    def _check_limit(self, Ks: Any) -> Allowed | None:
-        """The subsets of kernels that `max_kernels` allows; None where it allows all kernels at once."""
-        limit = as_limit(self.max_kernels)
-        if limit is None:
-            return None
-        prices = None if limit.prices is None else check_prices(limit.prices, self.view_names_)
-        kept = np.flatnonzero(self._floor) if self._floor is not None else np.zeros(0, np.intp)
-        allowed = allowed_subsets(limit, prices, self.view_names_, kept)
-        if allowed.holds(np.arange(len(self.view_names_))):
-            return None
-        if self._place_of_stack == "memmap":
-            raise ValueError(
-                "max_kernels needs the kernels in memory; got gram='memmap' (or kernels that do not fit in "
-                "memory). Use fewer samples or kernels, or dtype='float32' with gram='dense'."
-            )
-        return allowed
 
     def _choose_missing(self, X: Any) -> str:
         """What to do with samples that lack views, as :func:`missing_of` says; what "auto" fills is told."""

@@ -29,6 +29,7 @@ from ..rows.tables import count_rows, is_dask, row_keys
 from ..views.stacks import row_labels
 from ..views.tables import MultiTable, as_table, as_tables
 from ..views.view import View
+from .weights.subset import Allowed, allowed_subsets, as_limit
 
 
 # ---------------------------------------------------------------------- targets and labels
@@ -245,6 +246,24 @@ def check_prices(prices: Any, names: list[str]) -> Array:
             f"prices must be finite and at least 0; kernel {names[bad[0]]!r} has {values[bad[0]]}."
         )
     return values
+
+
+def check_limit(max_kernels: Any, names: list[str], floor: Array | None, place: str) -> Allowed | None:
+    """The subsets of kernels that `max_kernels` allows; None where it allows all kernels at once."""
+    limit = as_limit(max_kernels)
+    if limit is None:
+        return None
+    prices = None if limit.prices is None else check_prices(limit.prices, names)
+    kept = np.zeros(0, np.intp) if floor is None else np.flatnonzero(floor)
+    allowed = allowed_subsets(limit, prices, names, kept)
+    if allowed.holds(np.arange(len(names))):
+        return None
+    if place == "memmap":
+        raise ValueError(
+            "max_kernels needs the kernels in memory; got gram='memmap' (or kernels that do not fit in memory). "
+            "Use fewer samples or kernels, or dtype='float32' with gram='dense'."
+        )
+    return allowed
 
 
 def numbers_by_view(what: str, given: Any, names: list[str], default: float) -> Array:

@@ -23,7 +23,7 @@ from multikernel.core.optim.loop import Options, limited
 from multikernel.core.svm.losses import Hinge
 from multikernel.core.weights.learn import learn_weights
 from multikernel.core.weights.subset import Allowed, learn_subset_weights
-from multikernel.datasets import load_dataset
+from multikernel.datasets import MissingDataset, load_dataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "subset.md"
 SIZES = ((20, 3, 300), (20, 5, 300), (30, 3, 300), (50, 5, 300), (50, 10, 300), (50, 5, 500), (50, 10, 500))
@@ -39,7 +39,7 @@ def tables() -> dict[str, tuple[Any, Any]]:
     }
     try:
         waveform = load_dataset("waveform")
-    except FileNotFoundError:
+    except MissingDataset:
         return found
     found["waveform, class 0"] = (np.asarray(waveform.X), np.asarray(waveform.y) == np.unique(waveform.y)[0])
     return found

@@ -260,8 +260,8 @@ def check_limit(max_kernels: Any, names: list[str], floor: Array | None, place: 
         return None
     if place == "memmap":
         raise ValueError(
-            "max_kernels needs the kernels in memory; got gram='memmap' (or kernels that do not fit in memory). "
-            "Use fewer samples or kernels, or dtype='float32' with gram='dense'."
+            "max_kernels needs the kernels in memory; got gram='memmap', or kernels that do not "
+            "fit in memory. Use fewer samples or kernels, or dtype='float32' with gram='dense'."
         )
     return allowed
 

@@ -23,7 +23,8 @@ from multikernel.core.optim.loop import Options, limited
 from multikernel.core.svm.losses import Hinge
 from multikernel.core.weights.learn import learn_weights
 from multikernel.core.weights.subset import Allowed, learn_subset_weights
-from multikernel.datasets import MissingDataset, load_dataset
+from multikernel.datasets import load_dataset
+from multikernel.datasets.catalogue import MissingDataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "subset.md"
 SIZES = ((20, 3, 300), (20, 5, 300), (30, 3, 300), (50, 5, 300), (50, 10, 300), (50, 5, 500), (50, 10, 500))

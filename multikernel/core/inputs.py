@@ -39,14 +39,18 @@ def require_y(estimator: Any, y: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
-def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
-    """Finite real targets as (n, n_outputs), as many rows as X has samples."""
+def check_targets(
+    estimator: Any, X: Any, y: Any, *, multi_output: bool, may_lack_values: bool = False
+) -> Array:
+    """Real targets (n, n_outputs), as many rows as X has samples; NaN only where they may lack values."""
     require_y(estimator, y)
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
     y = as_numbers(y, "y", "Encode it as numbers, or use a classifier.")
-    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    finite: Any = "allow-nan" if may_lack_values else True
+    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", ensure_all_finite=finite)
+    values = values.astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
@@ -54,7 +58,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
         raise ValueError(
             f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
         )
-    _require_ids_of_fit(estimator, X, given)
+    require_ids_of_fit(estimator, X, given)
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -72,7 +76,7 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
-    _require_ids_of_fit(estimator, X, given)
+    require_ids_of_fit(estimator, X, given)
     return classes, codes
 
 
@@ -83,7 +87,7 @@ def _are_whole(values: Array) -> bool:
     )
 
 
-def _require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
+def require_ids_of_fit(estimator: Any, X: Any, y: Any) -> None:
     """Refuse targets of other samples than those of the tables, or Gram matrices, that were validated."""
     if not getattr(estimator, "_precomputed", False):
         _require_same_ids(X, y)

@@ -5,17 +5,23 @@
 - `feature_importance`: which columns of which views a model owes its score to.
 - `cross_view_map`: which columns of different views move together in the learned kernel.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
+- `concordance_index`, `concordance_index_ipcw`, `cumulative_dynamic_auc`, `brier_curve`,
+  `integrated_brier_score`, `survival_calibration`: what predictions of censored times are worth;
+  `concordance_interval`, `concordance_test`: how sure that is; `kaplan_meier`, `logrank_test`, `risk_groups`:
+  curves of groups; `EventKFold`: folds stratified on the event.
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
 Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
 ``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
-beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
-``features`` that views read, by ``permutation`` or by ``slopes``, and `cross_view_map`. All of them read a
-model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` recognises what is stored);
-``learned`` is what a fit learned.
+beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
+for. ``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or
+by ``slopes``, and `cross_view_map`. All of them read a model through ``subject``; ``runs`` does the fits
+(resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
 """
 
+from ..core.concordance import concordance_index
+from ..core.folds import EventKFold
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.importance import FeatureImportance, feature_importance
 from .explaining.slopes import NoSlope
@@ -33,27 +39,55 @@ from .statistics.paired_tests import (
     wilcoxon_signed_rank,
     win_tie_loss,
 )
+from .survival.calibration import survival_calibration
+from .survival.curves import KaplanMeier, LogRankTest, kaplan_meier, logrank_test, risk_groups
+from .survival.intervals import ConcordanceInterval, concordance_interval, concordance_test
+from .survival.scores import (
+    AucCurve,
+    BrierCurve,
+    brier_curve,
+    concordance_index_ipcw,
+    cumulative_dynamic_auc,
+    integrated_brier_score,
+)
 
 __all__ = [
     "ALL_PARTS",
+    "AucCurve",
+    "BrierCurve",
     "Comparison",
+    "ConcordanceInterval",
     "CrossViewMap",
+    "EventKFold",
     "FeatureImportance",
     "IntervalTest",
+    "KaplanMeier",
+    "LogRankTest",
     "NoLearnedKernel",
     "NoSlope",
     "PairedTest",
     "SignedRankTest",
+    "brier_curve",
     "compare",
+    "concordance_index",
+    "concordance_index_ipcw",
+    "concordance_interval",
+    "concordance_test",
     "corrected_t_test",
     "cross_view_map",
+    "cumulative_dynamic_auc",
     "evaluate",
     "f_test_5x2cv",
     "feature_importance",
     "holm",
+    "integrated_brier_score",
+    "kaplan_meier",
     "learned_kernel",
+    "logrank_test",
     "paired_f_tests",
     "repeated_cv_test",
+    "risk_groups",
+    "survival_calibration",
     "wilcoxon_signed_rank",
     "win_tie_loss",
 ]

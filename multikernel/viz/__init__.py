@@ -16,6 +16,8 @@ nothing: figures with ``layout="constrained"`` make room for them.
   ``cross_view_map``: :func:`cross_view`;
 - of data: :func:`data_overview`, of what :func:`describe_data` says of them; :func:`kernel_matrix` of a Gram
   matrix;
+- of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
+  :func:`auc_curve`;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
@@ -26,9 +28,12 @@ from .overview import data_overview, describe_data
 from .paths import weight_path
 from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
+from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
 
 __all__ = [
+    "auc_curve",
     "baselines",
+    "brier_curve",
     "calibration",
     "components",
     "confusion",
@@ -43,6 +48,7 @@ __all__ = [
     "gate",
     "heat_map",
     "importance",
+    "kaplan_meier",
     "kernel_matrix",
     "local_importance",
     "residuals",
@@ -50,6 +56,7 @@ __all__ = [
     "rules",
     "stability",
     "surface",
+    "survival_calibration",
     "weight_path",
     "weights",
     "without_view",

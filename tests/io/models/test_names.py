@@ -45,7 +45,7 @@ FORMAT_2 = """
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
-    ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
+    ProjectionModel Quadratic RadiusMargin RadiusMarginProduct RandomWalk RankScaling RegularizedLaplacian
     RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling
     Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier

@@ -549,6 +549,7 @@ class BaseMKL(KernelEstimator):
 
     A family may also set or override:
 
+    - ``_has_factors`` : whether there is a low-rank route.
     - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
     - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
     - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
@@ -566,6 +567,7 @@ class BaseMKL(KernelEstimator):
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
+    _has_factors = False
     _lean = True
 
     def __sklearn_tags__(self) -> Tags:

@@ -30,7 +30,7 @@ from ..optim.loop import is_over
 
 _MOST_STEPS = 100  # of the search for an intercept
 _BALANCED = 1e-15  # of the sum of all slopes
-_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-9  # of conjugate gradients; relative
+_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-3  # of conjugate gradients; relative
 _TINY = float(np.finfo(float).tiny)
 
 

@@ -168,6 +168,26 @@ def check_survival(estimator: Any, X: Any, y: Any, *, positive: bool = False) ->
     return target
 
 
+def looks_censored(y: Any) -> bool:
+    """Whether `y` is a target of survival models by its form: it has an event beside each time.
+
+    Examples
+    --------
+    >>> looks_censored({"event": [1, 0], "time": [3.0, 4.0]}), looks_censored([1, 0])
+    (True, False)
+    """
+    if isinstance(y, SurvivalTarget):
+        return True
+    if isinstance(y, tuple):
+        return len(y) in (2, 3) and all(_is_column(values) for values in y)
+    if isinstance(y, np.ndarray):
+        return y.dtype.names is not None
+    if not isinstance(y, Mapping) and not hasattr(y, "columns"):
+        return False
+    names = {_plain_name(name) for name in (y if isinstance(y, Mapping) else y.columns)}
+    return bool(names & set(EVENT_NAMES)) and bool(names & set(TIME_NAMES))
+
+
 def check_risk(values: Any, n: int, name: str = "risk") -> Array:
     """Finite numbers (n,), one for each sample."""
     numbers = np.asarray(values, dtype=np.float64)
@@ -262,9 +282,8 @@ def _named_columns(columns: dict[Any, Any], given: dict[str, Any]) -> dict[str, 
 
 def _find_usual(part: str, usual: tuple[str, ...], columns: dict[Any, Any], found: dict[str, Any]) -> None:
     """The one column with a usual name; ``event`` and ``time`` themselves come before all others."""
-    plain = {name: str(name).lower().replace(".", "_").replace(" ", "_") for name in columns}
-    free = [name for name in columns if plain[name] in usual and name not in found.values()]
-    exact = [name for name in free if plain[name] == usual[0]]
+    free = [name for name in columns if _plain_name(name) in usual and name not in found.values()]
+    exact = [name for name in free if _plain_name(name) == usual[0]]
     chosen = exact or free
     if len(chosen) > 1:
         raise ValueError(
@@ -273,6 +292,10 @@ def _find_usual(part: str, usual: tuple[str, ...], columns: dict[Any, Any], foun
         )
     if chosen:
         found[part] = chosen[0]
+
+
+def _plain_name(name: Any) -> str:
+    return str(name).lower().replace(".", "_").replace(" ", "_")
 
 
 def _find_by_type(columns: dict[Any, Any], found: dict[str, Any]) -> None:

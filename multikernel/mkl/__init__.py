@@ -13,6 +13,7 @@ searches share. The solver is `multikernel.core.weights`.
 """
 
 from ..core.low_rank import LowRankWarning
+from ..core.weights.subset import KernelLimit
 from ..views import MissingViewsWarning
 from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
@@ -25,6 +26,7 @@ from .weight_path import WeightPath, weight_path
 
 __all__ = [
     "CostPath",
+    "KernelLimit",
     "LowRankWarning",
     "MKLClassifier",
     "MKLClassifierCV",

@@ -164,6 +164,7 @@ class MKLSurvival(BaseMKL):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.estimator_type = "survival"
         return tags
 
     # ------------------------------------------------------------------ fit

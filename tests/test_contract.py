@@ -108,8 +108,13 @@ ENTRIES = {
     "MKLOneClass": Entry(**SHARP),
     "MKLRegressor": Entry(**FACTORED),
     "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5}, **FOLDS),
-    "MKLRidge": Entry(**FACTORED),
-    "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
+    "MKLRidge": Entry(**{**FACTORED, "sometimes": FACTORED["sometimes"] | {"target_gaps_"}}),
+    "MKLRidgeCV": Entry(
+        {"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]},
+        sometimes=frozenset({"candidates_", "candidate_scores_", "refined_", "target_gaps_"}),
+        read_with={"candidates": {"targets": "each", "norms": (1.0, 1.5, 2.0, np.inf)}},
+        **SHARP,
+    ),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
         sometimes=frozenset({"event_times_", "baseline_hazard_"}),

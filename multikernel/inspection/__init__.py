@@ -4,6 +4,7 @@
 - `compare`: estimators or weight learners on the same folds, against baselines, a reference or each other.
 - `feature_importance`: which columns of which views a model owes its score to.
 - `cross_view_map`: which columns of different views move together in the learned kernel.
+- `support_overlap`: which two views are worth a sum, by accuracy and by the support samples that they share.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
 - `concordance_index`, `concordance_index_ipcw`, `cumulative_dynamic_auc`, `brier_curve`,
   `integrated_brier_score`, `survival_calibration`: what predictions of censored times are worth;
@@ -25,6 +26,7 @@ from ..core.folds import EventKFold
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.importance import FeatureImportance, feature_importance
 from .explaining.slopes import NoSlope
+from .explaining.support_overlap import SupportOverlap, support_overlap
 from .judging.comparing import compare
 from .judging.comparison import Comparison
 from .judging.evaluation import ALL_PARTS, evaluate
@@ -67,6 +69,7 @@ __all__ = [
     "NoSlope",
     "PairedTest",
     "SignedRankTest",
+    "SupportOverlap",
     "brier_curve",
     "compare",
     "concordance_index",
@@ -87,6 +90,7 @@ __all__ = [
     "paired_f_tests",
     "repeated_cv_test",
     "risk_groups",
+    "support_overlap",
     "survival_calibration",
     "wilcoxon_signed_rank",
     "win_tie_loss",

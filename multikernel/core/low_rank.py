@@ -554,10 +554,8 @@ def learn_on_factors(model: Any, factors: Factors, problem: BlockProblem, label:
     return result
 
 
-def store_factors(
-    model: Any, factors: Factors, results: Sequence[BlockResult], names: Sequence[list[str]]
-) -> None:
-    """Keep the machines in compact form: active views only."""
+def store_factors(model: Any, factors: Factors, results: Sequence[Any], names: Sequence[list[str]]) -> None:
+    """Keep the machines in compact form: active views only; results have what a :class:`BlockResult` has."""
     bank = factors.bank
     model._store_results(results, names)
     model.total_cost_ = factor_cost(model.machine_weights_, bank.ranks_, model._costs)

@@ -126,8 +126,8 @@ def learn_smooth(
     ([1.0, 0.0], 'optimal')
     """
     problem, record = _Problem(Z, offsets, loss, norm, costs), Recorder.of(options)
-    point: _Point | None = _Point(problem, np.zeros(Z.shape[1]), np.zeros(len(Z)))
-    best = witness = point
+    best = witness = _Point(problem, np.zeros(Z.shape[1]), np.zeros(len(Z)))
+    point: _Point | None = best
     while point is not None:
         best = point if point.upper <= best.upper else best
         witness = point if point.lower >= witness.lower else witness

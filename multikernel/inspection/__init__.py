@@ -18,6 +18,7 @@ model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` re
 
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.importance import FeatureImportance, feature_importance
+from .explaining.selecting import ViewSelection, select_views
 from .explaining.slopes import NoSlope
 from .judging.comparing import compare
 from .judging.comparison import Comparison
@@ -44,6 +45,7 @@ __all__ = [
     "NoSlope",
     "PairedTest",
     "SignedRankTest",
+    "ViewSelection",
     "compare",
     "corrected_t_test",
     "cross_view_map",
@@ -54,6 +56,7 @@ __all__ = [
     "learned_kernel",
     "paired_f_tests",
     "repeated_cv_test",
+    "select_views",
     "wilcoxon_signed_rank",
     "win_tie_loss",
 ]

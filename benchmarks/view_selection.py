@@ -1,8 +1,8 @@
 """``python -m benchmarks.view_selection``: are the error rates of ``select_views`` what they are said to be?
 
-Problems are made up: five views of three columns say something about the target, 20 to 200 others do not. What
-is selected falsely, and what is found, is counted for each method. A run that was stopped goes on where it
-was; ``--problems`` says how many there are of each kind. The page docs/benchmarks/view_selection.md is
+Problems are made up: five views of three columns say something about the target, 20 to 200 others do not.
+What is selected falsely, and what is found, is counted for each method. A run that was stopped goes on where
+it was; ``--problems`` says how many there are of each kind. The page docs/benchmarks/view_selection.md is
 written from 200 of each kind.
 """
 
@@ -36,7 +36,7 @@ METHODS = ("marginal", "conditional", "stability")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of problems. ``effect`` is the correlation of what each true view says with the latent target."""
+    """A kind of problems; ``effect`` is the correlation of what each true view says with the target."""
 
     name: str
     effect: float
@@ -45,7 +45,7 @@ class Kind:
     methods: tuple[str, ...] = ("marginal", "conditional")
 
     def draw(self, n_noise: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Columns of the true views first, and the target: classes of the sign, in every second problem values."""
+        """The columns, those of the true views first, and the latent target."""
         n_views = N_TRUE + n_noise
         X = rng.normal(size=(N, n_views, WIDTH))
         if self.noise == "common factor":  # the noise views go along with each other
@@ -71,7 +71,7 @@ KINDS = (
 
 
 def measure(kind: Kind, number: int) -> dict[str, Any]:
-    """How many views each method selects in one problem, true and false ones, and the seconds that it takes."""
+    """How many views each method selects in one problem, true and false ones, and its seconds."""
     rng = np.random.default_rng([KINDS.index(kind), number])
     n_noise = NOISE[number % len(NOISE)]
     X, latent = kind.draw(n_noise, rng)
@@ -137,17 +137,11 @@ HEAD = (
 def page(records: list[dict[str, Any]], code: str) -> str:
     """The page, from the records of all problems."""
     by_kind = {kind: [r for r in records if r["kind"] == kind.name] for kind in KINDS}
-    lines = [
-        "---", "orphan: true", "---", "", "# Are the error rates of selected views right?", "",
-        f"`select_views` on made-up problems: {N} samples, {N_TRUE} views of {WIDTH} columns that say something "
-        f"about the target and {NOISE[0]} to {NOISE[-1]} that do not, a Gaussian kernel of median width for each "
-        "view. What a true view says is its first column (or its square); the correlation is that of what it "
-        "says with the latent target, of which every second problem has the sign, as classes, and every second "
-        f"the value. The tests control the false discovery rate at {LEVEL:.0%} (Benjamini-Hochberg), stability "
-        f"selection the expected number of false selections at {MAX_FALSE:g}. By `python -m "
-        f"benchmarks.view_selection` at commit {code}; ± is one standard error.", "",
-        f"At a correlation of 0.4 with independent noise views, over {len(by_kind[KINDS[0]])} problems:", "",
-        "| method | error rate | within two standard errors | power | |", "|---|---|---|---|---|",
+    lines = ["---", "orphan: true", "---", "", "# Are the error rates of selected views right?", ""]
+    lines += [*_about(code).splitlines(), ""]
+    lines += [
+        f"At a correlation of 0.4 with independent noise views, over {len(by_kind[KINDS[0]])} problems:",
+        "", "| method | error rate | within two standard errors | power | |", "|---|---|---|---|---|",
     ]  # fmt: skip
     lines += [verdict(rates(by_kind[KINDS[0]], method), method) for method in KINDS[0].methods]
     lines += ["", HEAD, f"|---|--:|---|{'--:|' * 5}"]
@@ -157,15 +151,29 @@ def page(records: list[dict[str, Any]], code: str) -> str:
             for n_noise in NOISE if kind is KINDS[0] else ():
                 part = [record for record in own if record["n_noise"] == n_noise]
                 lines.append(row("", str(n_noise), method, rates(part, method), len(part)))
-    lines += [
-        "", "In the last kind, every fourth noise view goes along with a true view (correlation 0.71 of their "
-        "columns) and tells nothing beside it. It counts as false here for both tests. For the marginal test it "
-        "is no error: such a view does have to do with the target. For the conditional test it is what is left "
-        "when the regression on the other views has not found all that they say; its null hypothesis, that the "
-        "view is independent of target and other views together, does not hold for these views either.", "",
-        "CPU seconds are medians, taken on a machine that had other work: an indication.", "",
-    ]  # fmt: skip
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_LAST.splitlines(), ""])
+
+
+def _about(code: str) -> str:
+    return f"""\
+`select_views` on made-up problems: {N} samples, {N_TRUE} views of {WIDTH} columns that say something about
+the target and {NOISE[0]} to {NOISE[-1]} that do not, a Gaussian kernel of median width for each view. What
+a true view says is its first column (or its square); the correlation is that of what it says with the latent
+target, of which half of the problems have the sign, as classes, and half the value. The tests control the
+false discovery rate at {LEVEL:.0%} (Benjamini-Hochberg), stability selection the expected number of false
+selections at {MAX_FALSE:g}; its half samples choose by centered alignment. By
+`python -m benchmarks.view_selection` at commit {code}; ± is one standard error."""
+
+
+_LAST = """\
+In the last kind, every fourth noise view goes along with a true view (correlation 0.71 of their columns) and
+tells nothing beside it. It counts as false here for both tests. For the marginal test it is no error: such a
+view does have to do with the target. For the conditional test it is what is left where the regression on the
+other views has not found all that they say; its null hypothesis, that the view is independent of the target
+and the other views together, does not hold for these views either. The conditional test finds fewer of the
+true views there, because the views that go along with them say the same.
+
+CPU seconds are medians, taken on a machine that had other work: an indication."""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -41,8 +41,15 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
-from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
-from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
+from ..views.stacks import (
+    as_stack,
+    match_stack,
+    names_of,
+    require_training_labels,
+    row_labels,
+    training_labels,
+)
+from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns, sample_ids
 from ..views.view import (
     as_views,
     check_normalize,
@@ -159,6 +166,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _fitted: FittedKernels
     _bank: Any
     _gram_names: list[str] | None = None  # of precomputed kernels that have names
+    _support_rows: Array | None = None  # which rows of fit the samples in the bank are, where that is known
     _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
@@ -446,6 +454,36 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         blocks = self._by_batches(X, lambda rows: self._fitted.contributions(rows))
         every = np.concatenate(list(blocks))
         return every[:, 0] if every.shape[1] == 1 else every
+
+    @available_if(lambda self: hasattr(self, "contributions"))
+    def contributions_frame(self, X: Any) -> pd.DataFrame:
+        """What each view adds to the score of each sample, as a table with names.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        DataFrame
+            A row for each sample, by its id where X has ids. A column for each view, ``intercept``, and
+            ``score``, the sum of them; for several machines, columns of the levels ``machine`` and ``view``.
+        """
+        every = np.asarray(self.contributions(X), dtype=np.float64)
+        blocks = every[:, None] if every.ndim == 2 else every
+        intercepts = np.ravel(self.intercept_) if hasattr(self, "intercept_") else [-self.offset_]
+        added = np.empty((*blocks.shape[:2], 1))
+        added[:] = np.broadcast_to(intercepts, blocks.shape[1])[:, None]
+        values = np.concatenate([blocks, added], axis=2)
+        values = np.concatenate([values, values.sum(axis=2, keepdims=True)], axis=2)
+        columns = [*map(str, self.view_names_), "intercept", "score"]
+        ids = row_labels(X) if self._precomputed else sample_ids(as_tables(X))
+        index = pd.RangeIndex(len(values)) if ids is None else pd.Index(ids, name="sample")
+        if every.ndim == 2:
+            return pd.DataFrame(values[:, 0], index=index, columns=columns)
+        machines = getattr(self, "machine_names_", None) or [str(name) for name in self.classes_]
+        levels = pd.MultiIndex.from_product([machines, columns], names=["machine", "view"])
+        return pd.DataFrame(values.reshape(len(values), -1), index=index, columns=levels)
 
     @available_if(lambda self: hasattr(self, "_weight_columns"))
     def weights_frame(self) -> pd.DataFrame:
@@ -746,6 +784,7 @@ class BaseMKL(KernelEstimator):
         counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         notes_absent = self.missing_ in ("renormalize", "absent")
+        self._support_rows = samples.rows[kept]  # of fit, in the order of the bank; of equal ones the first
         placed = tuple(replace(factor, support=np.searchsorted(kept, factor.support)) for factor in factors)
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)

@@ -18,7 +18,9 @@ model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` re
 
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.importance import FeatureImportance, feature_importance
+from .explaining.samples import Explanation, explain
 from .explaining.selecting import ViewSelection, select_views
+from .explaining.shapley import NotAdditive, ViewShapley, view_shapley
 from .explaining.slopes import NoSlope
 from .judging.comparing import compare
 from .judging.comparison import Comparison
@@ -39,17 +41,21 @@ __all__ = [
     "ALL_PARTS",
     "Comparison",
     "CrossViewMap",
+    "Explanation",
     "FeatureImportance",
     "IntervalTest",
     "NoLearnedKernel",
     "NoSlope",
+    "NotAdditive",
     "PairedTest",
     "SignedRankTest",
     "ViewSelection",
+    "ViewShapley",
     "compare",
     "corrected_t_test",
     "cross_view_map",
     "evaluate",
+    "explain",
     "f_test_5x2cv",
     "feature_importance",
     "holm",
@@ -57,6 +63,7 @@ __all__ = [
     "paired_f_tests",
     "repeated_cv_test",
     "select_views",
+    "view_shapley",
     "wilcoxon_signed_rank",
     "win_tie_loss",
 ]

@@ -1,4 +1,4 @@
-"""Pictures of what views do: their Shapley values, their selection, their weights by class, one sample's score."""
+"""Pictures of views: their Shapley values, selection and weights by class; how one score comes about."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ def shapley(found: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
     ax = axes_for_rows(ax, [row["view"] for row in rows], extra=0.5)
     for place, row in enumerate(rows):
         ax.barh(place, row["shapley"], height=0.6, **bar_style(row["shapley"]))
-        error = row.get("std_error")
+        error = row.get("std_error") or 0.0
         if is_number(error) and error > 0.0:
             ends = row["shapley"] + 2.0 * error * np.array([-1.0, 1.0])
             ax.plot(ends, [place, place], color="0.25", linewidth=1.2, solid_capstyle="butt")
-    entries = []
+    entries: list[tuple[Any, Any]] = []
+    style: dict[str, Any] = {"facecolors": "white", "edgecolors": "black", "zorder": 3, "s": 26}
     for key, marker, name in (("alone", "o", "alone"), ("beside_others", "D", "beside all others")):
         marked = [(row[key], place) for place, row in enumerate(rows) if is_number(row.get(key))]
         if marked:
-            style = {"facecolors": "white", "edgecolors": "black", "zorder": 3, "s": 26}
             entries.append((ax.scatter(*zip(*marked, strict=True), marker=marker, **style), name))
     ax.axvline(0.0, color=GREY, linewidth=0.8)
     label_rows(ax, [row["view"] for row in rows])
@@ -123,7 +123,7 @@ def selection(found: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
     line = line if by_share else float(-np.log10(line))
     ax = axes_for_rows(ax, [row["view"] for row in rows], extra=0.4)
     ax.hlines(range(len(rows)), 0.0, drawn, color=GREY, linewidth=1.0)
-    entries = []
+    entries: list[tuple[Any, Any]] = []
     chosen = np.array([bool(row["selected"]) for row in rows])
     kinds = ((chosen, "o", BLUE, "selected"), (~chosen, "x", VERMILION, "not selected"))
     for mask, marker, colour, name in kinds:

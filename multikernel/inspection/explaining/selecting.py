@@ -177,8 +177,8 @@ def select_views(
     level : float in (0, 1), default=0.1
         Of the tests: the false discovery rate, the expected share of false ones among the selected views.
     correction : {"bh", "by"}, default="bh"
-        Of the tests: Benjamini and Hochberg (valid for independent or positively dependent tests) or Benjamini
-        and Yekutieli (for any dependence; less powerful).
+        Of the tests: Benjamini and Hochberg (valid for independent or positively dependent tests) or
+        Benjamini and Yekutieli (for any dependence; less powerful).
     n_permutations : int, default=None
         Of the tests: how many permutations are drawn at most; None is 20 for each view divided by `level`,
         999 at least. Few views take so many: drawing ends when 20 had a statistic as large.
@@ -208,9 +208,10 @@ def select_views(
     tells nothing beside them, that null hypothesis does not hold; the test is then approximate, as far as
     the regression on the other views finds what they say.
 
-    In stability selection a half sample chooses the q views of largest weight or alignment, with the largest q whose
-    bound on false selections is at most `max_false`. False selections are views that half samples choose no
-    more often than a choice of q views at random would. Fits to halves have the tolerance 0.01.
+    In stability selection a half sample chooses the q views of largest weight or alignment, with the
+    largest q whose bound on false selections is at most `max_false`. False selections are views that half
+    samples choose no more often than a choice of q views at random would. Fits to halves have the tolerance
+    0.01.
 
     Samples have to be independent of each other. Of several samples of one patient take one, or their mean.
 
@@ -263,7 +264,8 @@ def _read(estimator: Any, X: Any) -> tuple[list[str], Array, Any]:
     if machine is None and hasattr(estimator, "fit") and hasattr(estimator, "predict"):
         raise TypeError(
             "estimator must be an estimator on kernels, such as MKLClassifier, or its kernels; got "
-            f"{type(estimator).__name__}. Of a pipeline or a search take the last step, and the X that reaches it."
+            f"{type(estimator).__name__}. Of a pipeline or a search take the last step, and the X that "
+            "reaches it."
         )
     kernels = estimator if machine is None else machine.kernels
     return (*gram_stack(kernels, X), machine)
@@ -321,8 +323,8 @@ def _by_tests(
     else:
         null = "the view is independent of the target and the other views together"
     guarantee = (
-        f"The expected share of false ones among them is at most {level:.0%} ({CORRECTIONS[correction]}); false "
-        f"means that {null}."
+        f"The expected share of false ones among them is at most {level:.0%} ({CORRECTIONS[correction]}); "
+        f"false means that {null}."
     )
     return ViewSelection(method, table, level, null, guarantee)
 
@@ -345,8 +347,8 @@ def _by_stability(
     if not most:
         least = expected_false(len(names), 1.0, threshold, n_pairs, bound)
         raise ValueError(
-            f"max_false must be at least {least:.3g} for {len(names)} views at threshold={threshold:g}, where "
-            f"a half sample chooses one view; got {max_false:g}. Raise max_false or threshold, or use "
+            f"max_false must be at least {least:.3g} for {len(names)} views at threshold={threshold:g}, "
+            f"where a half sample chooses one view; got {max_false:g}. Raise max_false or threshold, or use "
             'method="marginal".'
         )
     halves = half_samples(codes, n, n_pairs, random_source(random_state))
@@ -356,7 +358,8 @@ def _by_stability(
     false = expected_false(len(names), average, threshold, n_pairs, bound)
     null = f"half samples choose the view no more often than a choice of {average:.3g} views at random would"
     shape = " if their shares have a unimodal distribution" if bound != WORST else ""
-    guarantee = f"The expected number of false ones among them is at most {false:.2g}{shape}; false means that {null}."
+    said = f"The expected number of false ones among them is at most {false:.2g}{shape}"
+    guarantee = f"{said}; false means that {null}."
     return ViewSelection(STABILITY, table, false, null, guarantee, threshold)
 
 
@@ -386,7 +389,7 @@ def _weights_on(machine: Any, Ks: Array, y: Array) -> Callable[[Array], Array]:
         found = getattr(model, "kernel_weights_", None)
         if found is None:
             raise TypeError(
-                f"estimator must learn kernel weights; {type(model).__name__} has no kernel_weights_ after fit."
+                f"estimator must learn kernel weights; {type(model).__name__} has no kernel_weights_."
             )
         return np.abs(np.asarray(found, dtype=np.float64))
 

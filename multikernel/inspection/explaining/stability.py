@@ -17,8 +17,8 @@ def expected_false(n_views: int, n_chosen: float, threshold: float, n_pairs: int
     With M views, of which a half sample chooses q on average, and a view selected that at least the share τ
     of the 2B half samples choose, at most
 
-    - "worst": q² / ((2τ − 1) M), whatever the distribution of that share, from Meinshausen and Bühlmann (2010)
-      and theorem 1 of Shah and Samworth (2013);
+    - "worst": q² / ((2τ − 1) M), whatever the distribution of that share, from Meinshausen and Bühlmann
+      (2010) and theorem 1 of Shah and Samworth (2013);
     - "unimodal": q² / (c M), if the distribution of the share of the pairs is unimodal for those views, with
       c = 2 (2τ − 1 − 1/(2B)) for τ ≤ ¾ and (1 + 1/B) / (4 (1 − τ + 1/(2B))) above, theorem 2.
 

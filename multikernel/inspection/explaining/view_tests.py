@@ -40,7 +40,7 @@ def centered(K: Array) -> Array:
 
 
 def target_columns(y: Array, *, classes: bool) -> Array:
-    """Centered targets (n, n_columns): values as they are, classes as indicators over the root of their share.
+    """Centered targets (n, n_columns): values, or indicators of classes over the root of their share.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def target_columns(y: Array, *, classes: bool) -> Array:
 
 # ------------------------------------------------------------------ permutations
 class Permutations:
-    """Orders of n samples in batches, the same for all views: all of them where they are few, else drawn ones.
+    """Orders of n samples in batches, the same for all views: all where they are few, else drawn ones.
 
     The first of all is the identity.
     """
@@ -148,7 +148,7 @@ def residual_targets(grams: Array, Y: Array) -> list[Array]:
 
 
 def _residuals(K: Array, Y: Array) -> Array:
-    """Y − K (K + λI)⁻¹ Y at the ridge λ of the smallest leave-one-out error; Y itself where K says nothing."""
+    """Y − K (K + λI)⁻¹ Y, λ that of the smallest leave-one-out error; Y itself where K says nothing."""
     values, vectors = eigh(K, check_finite=False)
     values = np.maximum(values, 0.0)
     if not values.sum() > 0.0:

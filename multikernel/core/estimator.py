@@ -60,7 +60,7 @@ from ..views.view import (
     refuse_kept_views,
 )
 from ..viz.card import html_inner, mimebundle, params_html
-from ..viz.fitted import weights_table
+from ..viz.fitted import contributions_table, weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .folds import random_source
@@ -469,21 +469,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             A row for each sample, by its id where X has ids. A column for each view, ``intercept``, and
             ``score``, the sum of them; for several machines, columns of the levels ``machine`` and ``view``.
         """
-        every = np.asarray(self.contributions(X), dtype=np.float64)
-        blocks = every[:, None] if every.ndim == 2 else every
-        intercepts = np.ravel(self.intercept_) if hasattr(self, "intercept_") else [-self.offset_]
-        added = np.empty((*blocks.shape[:2], 1))
-        added[:] = np.broadcast_to(intercepts, blocks.shape[1])[:, None]
-        values = np.concatenate([blocks, added], axis=2)
-        values = np.concatenate([values, values.sum(axis=2, keepdims=True)], axis=2)
-        columns = [*map(str, self.view_names_), "intercept", "score"]
         ids = row_labels(X) if self._precomputed else sample_ids(as_tables(X))
-        index = pd.RangeIndex(len(values)) if ids is None else pd.Index(ids, name="sample")
-        if every.ndim == 2:
-            return pd.DataFrame(values[:, 0], index=index, columns=columns)
-        machines = getattr(self, "machine_names_", None) or [str(name) for name in self.classes_]
-        levels = pd.MultiIndex.from_product([machines, columns], names=["machine", "view"])
-        return pd.DataFrame(values.reshape(len(values), -1), index=index, columns=levels)
+        return contributions_table(self, self.contributions(X), ids)
 
     @available_if(lambda self: hasattr(self, "_weight_columns"))
     def weights_frame(self) -> pd.DataFrame:

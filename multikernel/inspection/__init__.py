@@ -4,6 +4,10 @@
 - `compare`: estimators or weight learners on the same folds, against baselines, a reference or each other.
 - `feature_importance`: which columns of which views a model owes its score to.
 - `cross_view_map`: which columns of different views move together in the learned kernel.
+- `explain`: scores of samples as sums over views and columns, the support samples that are near, and bounds.
+- `view_shapley`: what each view is worth, alone, beside the others and on average over all orders.
+- `select_views`: which views matter, with a stated error rate.
+- `enriched_sets`: which gene sets, or other views, carry weight beyond chance.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
@@ -11,12 +15,14 @@
 Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
 ``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
 beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
-``features`` that views read, by ``permutation`` or by ``slopes``, and `cross_view_map`. All of them read a
-model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` recognises what is stored);
-``learned`` is what a fit learned.
+``features`` that views read, by ``permutation`` or by ``slopes``, `cross_view_map`, `explain` (``samples``,
+with ``score_bounds``), `view_shapley`, `select_views` (``selecting``, by ``view_tests`` or ``stability``) and
+`enriched_sets` (``enrichment``). All of them read a model through ``subject``; ``runs`` does the fits
+(resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
 """
 
 from .explaining.cross_view import CrossViewMap, cross_view_map
+from .explaining.enrichment import Enrichment, enriched_sets
 from .explaining.importance import FeatureImportance, feature_importance
 from .explaining.samples import Explanation, explain
 from .explaining.selecting import ViewSelection, select_views
@@ -41,6 +47,7 @@ __all__ = [
     "ALL_PARTS",
     "Comparison",
     "CrossViewMap",
+    "Enrichment",
     "Explanation",
     "FeatureImportance",
     "IntervalTest",
@@ -54,6 +61,7 @@ __all__ = [
     "compare",
     "corrected_t_test",
     "cross_view_map",
+    "enriched_sets",
     "evaluate",
     "explain",
     "f_test_5x2cv",

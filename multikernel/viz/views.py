@@ -292,7 +292,7 @@ def enrichment(found: Any, *, most: int = 25, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     label_rows(ax, names)
     turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(values) > _MOST_LEVEL else {}
-    ax.set_xticks(range(len(values)), [f"{value:g}" for value in values], **turned)
+    ax.set_xticks(range(len(values)), [f"{float(value):g}" for value in values], **turned)
     ax.set_xlim(-0.6, len(values) - 0.4)
     ax.set_xlabel(f"{plain(part['parameter'])} (size of a dot: share of the weight)", **LITERAL)
     more = f"\n{len(rows)} of {n_all} sets" if len(rows) < n_all else ""

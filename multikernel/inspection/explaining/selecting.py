@@ -240,7 +240,7 @@ def select_views(
     """
     check_choice("method", method, METHODS)
     names, Ks, machine = _read(estimator, X)
-    y = _check_targets(y, Ks.shape[1])
+    y = check_targets(y, Ks.shape[1])
     classes = _has_classes(machine, y)
     if len(np.unique(y)) < 2:
         raise ValueError(f"y must hold two different values at least; all {len(y)} are equal.")
@@ -282,7 +282,7 @@ def gram_stack(kernels: Any, X: Any) -> tuple[list[str], Array]:
     return [str(name) for name in named or bank.view_names_], Ks
 
 
-def _check_targets(y: Any, n: int) -> Array:
+def check_targets(y: Any, n: int) -> Array:
     values = np.asarray(y)
     if values.shape not in ((n,), (n, 1)):
         raise ValueError(
@@ -375,11 +375,16 @@ def _alignments_on(Ks: Array, y: Array, classes: bool) -> Callable[[Array], Arra
     return alignments
 
 
+def quiet_settings(machine: Any, tol: float) -> dict[str, Any]:
+    """Parameters of fits whose weights alone are looked at: silent, no probabilities, a coarse ``tol``."""
+    known = machine.get_params(deep=False)
+    quiet = {"callback": None, "verbose": 0, "probability": False, "tol": max(known.get("tol", 0.0), tol)}
+    return {name: value for name, value in quiet.items() if name in known}
+
+
 def _weights_on(machine: Any, Ks: Array, y: Array) -> Callable[[Array], Array]:
     """The weights of the views that a copy of the estimator learns on some of the samples."""
-    known = machine.get_params(deep=False)
-    quiet = {"callback": None, "verbose": 0, "probability": False, "tol": max(known.get("tol", 0.0), _TOL)}
-    settings = {name: value for name, value in quiet.items() if name in known}
+    settings = quiet_settings(machine, _TOL)
 
     def weights(rows: Array) -> Array:
         model = clone(machine).set_params(kernels="precomputed", **settings)

@@ -9,18 +9,25 @@
 - `select_views`: which views matter, with a stated error rate.
 - `enriched_sets`: which gene sets, or other views, carry weight beyond chance.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
+- `concordance_index`, `concordance_index_ipcw`, `cumulative_dynamic_auc`, `brier_curve`,
+  `integrated_brier_score`, `survival_calibration`: what predictions of censored times are worth;
+  `concordance_interval`, `concordance_test`: how sure that is; `kaplan_meier`, `logrank_test`, `risk_groups`:
+  curves of groups; `EventKFold`: folds stratified on the event.
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
 Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
 ``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
-beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
-``features`` that views read, by ``permutation`` or by ``slopes``, `cross_view_map`, `explain` (``samples``,
-with ``score_bounds``), `view_shapley`, `select_views` (``selecting``, by ``view_tests`` or ``stability``) and
-`enriched_sets` (``enrichment``). All of them read a model through ``subject``; ``runs`` does the fits
+beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
+for. ``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or
+by ``slopes``, `cross_view_map`, `explain` (``samples``, with ``score_bounds``), `view_shapley`,
+`select_views` (``selecting``, by ``view_tests`` or ``stability``) and `enriched_sets` (``enrichment``).
+All of them read a model through ``subject``; ``runs`` does the fits
 (resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
 """
 
+from ..core.concordance import concordance_index
+from ..core.folds import EventKFold
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.enrichment import Enrichment, enriched_sets
 from .explaining.importance import FeatureImportance, feature_importance
@@ -42,15 +49,32 @@ from .statistics.paired_tests import (
     wilcoxon_signed_rank,
     win_tie_loss,
 )
+from .survival.calibration import survival_calibration
+from .survival.curves import KaplanMeier, LogRankTest, kaplan_meier, logrank_test, risk_groups
+from .survival.intervals import ConcordanceInterval, concordance_interval, concordance_test
+from .survival.scores import (
+    AucCurve,
+    BrierCurve,
+    brier_curve,
+    concordance_index_ipcw,
+    cumulative_dynamic_auc,
+    integrated_brier_score,
+)
 
 __all__ = [
     "ALL_PARTS",
+    "AucCurve",
+    "BrierCurve",
     "Comparison",
+    "ConcordanceInterval",
     "CrossViewMap",
     "Enrichment",
+    "EventKFold",
     "Explanation",
     "FeatureImportance",
     "IntervalTest",
+    "KaplanMeier",
+    "LogRankTest",
     "NoLearnedKernel",
     "NoSlope",
     "NotAdditive",
@@ -58,19 +82,30 @@ __all__ = [
     "SignedRankTest",
     "ViewSelection",
     "ViewShapley",
+    "brier_curve",
     "compare",
+    "concordance_index",
+    "concordance_index_ipcw",
+    "concordance_interval",
+    "concordance_test",
     "corrected_t_test",
     "cross_view_map",
+    "cumulative_dynamic_auc",
     "enriched_sets",
     "evaluate",
     "explain",
     "f_test_5x2cv",
     "feature_importance",
     "holm",
+    "integrated_brier_score",
+    "kaplan_meier",
     "learned_kernel",
+    "logrank_test",
     "paired_f_tests",
     "repeated_cv_test",
+    "risk_groups",
     "select_views",
+    "survival_calibration",
     "view_shapley",
     "wilcoxon_signed_rank",
     "win_tie_loss",

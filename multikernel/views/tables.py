@@ -390,6 +390,16 @@ def is_gram_frame(frame: pd.DataFrame) -> bool:
     return frame.shape[0] == frame.shape[1] and bool(frame.columns.isin(frame.index).all())
 
 
+def as_array(X: Any) -> Any:
+    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
+    if not isinstance(X, list) or not isinstance(as_table(X), list):
+        return X
+    objects = np.empty(len(X), dtype=object)
+    for place, entry in enumerate(X):
+        objects[place] = entry
+    return objects
+
+
 def sample_ids(X: Any) -> list[str] | None:
     """The names of the samples: the ids of a MultiTable, or an index that is not just a row count."""
     ids = getattr(X, "ids", None)

@@ -18,6 +18,8 @@ nothing: figures with ``layout="constrained"`` make room for them.
   :func:`waterfall`;
 - of data: :func:`data_overview`, of what :func:`describe_data` says of them; :func:`kernel_matrix` of a Gram
   matrix;
+- of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
+  :func:`auc_curve`;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
@@ -28,10 +30,13 @@ from .overview import data_overview, describe_data
 from .paths import weight_path
 from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
+from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
 from .views import class_weights, enrichment, selection, shapley, waterfall
 
 __all__ = [
+    "auc_curve",
     "baselines",
+    "brier_curve",
     "calibration",
     "class_weights",
     "components",
@@ -48,6 +53,7 @@ __all__ = [
     "gate",
     "heat_map",
     "importance",
+    "kaplan_meier",
     "kernel_matrix",
     "local_importance",
     "residuals",
@@ -57,6 +63,7 @@ __all__ = [
     "shapley",
     "stability",
     "surface",
+    "survival_calibration",
     "waterfall",
     "weight_path",
     "weights",

@@ -109,10 +109,8 @@ def machine_shares(model: Any) -> dict[str, Array]:
 
 def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
     """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
-    frame = pd.DataFrame(dict(columns), index=pd.Index(weight_names(model), name="view"))
-    for name, weights in machine_weights(model).items():
-        frame[f"weight[{name}]"] = weights
-    return frame
+    own = {f"weight[{name}]": weights for name, weights in machine_weights(model).items()}
+    return pd.DataFrame({**columns, **own}, index=pd.Index(weight_names(model), name="view"))
 
 
 def contributions_table(model: Any, contributions: Any, ids: Sequence[str] | None) -> pd.DataFrame:

@@ -15,9 +15,7 @@ from ..._typing import Array
 from ..._validation import check_positive_integer
 from ...core.estimator import KernelEstimator
 from ...core.fitted import DualKernels, FittedKernels
-from ...views.precomputed import is_precomputed
-from ...views.stacks import row_labels
-from ...views.tables import as_tables, sample_ids
+from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
 from ..subject import Subject, subject_of
@@ -359,9 +357,7 @@ def explain(
 
 
 def _ids(X: Any, subject: Subject) -> list[str] | None:
-    if is_precomputed(getattr(subject.final, "kernels", None)) and not subject.steps:
-        return row_labels(X)
-    return sample_ids(as_tables(X))
+    return ids_of(X, grams=subject.is_precomputed and not subject.steps)
 
 
 def _named(frame: pd.DataFrame, X: Any, subject: Subject) -> pd.DataFrame:

@@ -42,7 +42,7 @@ from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, ids_of, match_stack, names_of, require_training_labels, training_labels
-from ..views.tables import MultiTable, as_array, as_tables, require_distinct_columns
+from ..views.tables import MultiTable, as_array, as_table, as_tables, require_distinct_columns
 from ..views.view import (
     as_views,
     check_normalize,

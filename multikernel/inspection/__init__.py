@@ -8,6 +8,7 @@
 - `view_shapley`: what each view is worth, alone, beside the others and on average over all orders.
 - `select_views`: which views matter, with a stated error rate.
 - `enriched_sets`: which gene sets, or other views, carry weight beyond chance.
+- `support_overlap`: which two views are worth a sum, by accuracy and by the support samples that they share.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
 - `concordance_index`, `concordance_index_ipcw`, `cumulative_dynamic_auc`, `brier_curve`,
   `integrated_brier_score`, `survival_calibration`: what predictions of censored times are worth;
@@ -35,6 +36,7 @@ from .explaining.samples import Explanation, explain
 from .explaining.selecting import ViewSelection, select_views
 from .explaining.shapley import NotAdditive, ViewShapley, view_shapley
 from .explaining.slopes import NoSlope
+from .explaining.support_overlap import SupportOverlap, support_overlap
 from .judging.comparing import compare
 from .judging.comparison import Comparison
 from .judging.evaluation import ALL_PARTS, evaluate
@@ -80,6 +82,7 @@ __all__ = [
     "NotAdditive",
     "PairedTest",
     "SignedRankTest",
+    "SupportOverlap",
     "ViewSelection",
     "ViewShapley",
     "brier_curve",
@@ -105,6 +108,7 @@ __all__ = [
     "repeated_cv_test",
     "risk_groups",
     "select_views",
+    "support_overlap",
     "survival_calibration",
     "view_shapley",
     "wilcoxon_signed_rank",

@@ -33,7 +33,7 @@ from ...core.optim.loop import (
     is_over,
     reason_to_stop,
 )
-from ...core.stack.sums import GatedStack, gated_contributions
+from ...core.stack.sums import GatedStack
 from .copies import part_copies
 from .gates import OPEN, START_SCALE, Gate, SigmoidGate, is_saturated
 from .machines import Machines, Solved
@@ -102,7 +102,7 @@ class GatedObjective:
 
     def gradient(self) -> Array:
         """dJ/dV of the last point, flat."""
-        c = gated_contributions(self.Ks, self.sources, self.eta, self.machines.coefficients)
+        c = self.kernel.contributions(self.machines.coefficients)
         if self.prices is not None:
             c -= self.prices * self.eta
         slope = self.gate.gradient(self.V, self.X, self.eta, c)
@@ -122,7 +122,7 @@ class GatedObjective:
 
     def describe(self) -> dict[str, Any]:
         """The duality gap of the machines, and the mean number of open gates."""
-        return {"gap": self.solved.gap, "n_active": float((self.eta > OPEN).sum(axis=1).mean())}
+        return {"gap": self.solved.gap, "n_active": np.count_nonzero(self.eta > OPEN) / len(self.eta)}
 
 
 class Objective(Protocol):

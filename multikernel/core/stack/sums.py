@@ -47,7 +47,7 @@ _SPARSE_SUPPORT = 0.5
 # Above this share, one triangle of each kernel takes less time to read than the rows of the support.
 _DENSE_SUPPORT = 0.75
 _ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
-_FEATURES_OF_ROWS = 32  # a row from more features takes longer than from the kernels
+_FEATURES_OF_ROWS = 16  # a row from more features takes longer than from the kernels
 _SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
 
@@ -442,7 +442,9 @@ class GatedStack(WeightedStack):
             return gated_contributions(self.Ks, self.sources, self.gates.T, B)
         c, outputs = np.empty(self.gates.shape), B.T
         for Z, own in zip(self._parts, c, strict=True):
-            np.einsum("kt,kt->t", outputs, (outputs @ Z.T) @ Z, out=own)
+            images = (outputs @ Z.T) @ Z
+            images *= outputs
+            own[:] = images[0] if len(images) == 1 else images.sum(axis=0)
         return c.T
 
     def whole(self) -> Array:

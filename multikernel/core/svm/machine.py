@@ -385,7 +385,6 @@ class Machine:
         self.violation = 0.1
         self.patience = _PATIENCE * stack.n + 2000  # more steps: pairs converge slowly
         self.tries_scales = True  # whether bounds are wanted at other scales of the scores, too
-        self.shrinking = 0  # steps after which SMO drops variables; 0: its own choice
         self.n_steps = 0
         self.least_curvature = np.inf
         self.least_size = 0.0  # what the gap is at least relative to
@@ -430,7 +429,8 @@ class Machine:
         scores = np.empty(target.size)
         dual, norm2 = _dual_value(target, self.gradient, self.beta, self.stack.shift, epsilon, scores)
         loss = self._loss_here()
-        return Values(dual, loss.bound(scores, norm2) if self.tries_scales else loss.plain_bound(scores, norm2))
+        bound = loss.bound if self.tries_scales else loss.plain_bound
+        return Values(dual, bound(scores, norm2))
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
@@ -543,7 +543,6 @@ class Machine:
                 tol,
                 max_steps,
                 smo_loop.Progress(dual, min(value_stop, smo_loop.HUGE)),
-                self.shrinking,
             )
         )
         np.maximum(self.beta, self.lower, out=self.beta)  # rounding

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._numba import HUGE, compiled, inlined, larger, smaller
+from ..._numba import HUGE, compiled, inlined, larger, read_only, smaller
 from ..._typing import Array
-from ..stack.passes import combine_row, factor_row, gated_row
+from ..stack.passes import adjoint_rows, combine_row, factor_row, gated_row
 
 BLOCK = 64
 TINY_CURVATURE = 1e-12
+_FIRST, _MINUS = np.zeros(1, np.intp), -np.ones(1)  # the combined kernel as a stack of one, subtracted
 # What a call of the loop ended with.
 CONVERGED, ITERATION_LIMIT, VALUE_REACHED, UNBOUNDED = 0, 1, 2, 3
 
@@ -34,7 +35,7 @@ class Combination(NamedTuple):
     """The weighted sum of a stack: its kernels with weight, and the rows of ``combined`` that are valid.
 
     With ``gates`` (n_active, n) the weight of a kernel depends on the sample, and ``weights`` is not read;
-    with a ``factor`` (r, n) of the sum, none of the other arrays is.
+    rows come of a ``factor`` (r, n) of the sum where there is one.
     """
 
     Ks: Array
@@ -159,7 +160,10 @@ def _land_down(value: float, bound: float, epsilon: float) -> float:
 
 @compiled
 def _fetch(kernel: Combination, part: Part, i: int) -> int:
-    """Make ``part.rows[i]`` hold the combined row of its sample; says whether the stack was read for it."""
+    """Make ``part.rows[i]`` hold the combined row of its sample; says whether the stack was read for it.
+
+    Callers ask whether it is there first: a call with so many arrays takes longer than the rest of a step.
+    """
     source = part.samples[i]
     formed = 0
     full = kernel.combined[source]
@@ -268,57 +272,14 @@ def _apply_step(step: float, point: Point, row_i: Array, row_j: Array) -> Any:
 
 
 @compiled
-def _useful(point: Point) -> Array:
-    """Positions that some pair can still use: those that can beat the extremes in one direction."""
-    g, up, down = point.gradient, point.up, point.down
-    rise = -HUGE
-    fall = HUGE
-    for t in range(g.size):
-        rise = larger(g[t] + up[t], rise)
-        fall = smaller(g[t] + down[t], fall)
-    positions = np.empty(g.size, np.int64)
-    found = 0
-    for t in range(g.size):
-        if g[t] + up[t] >= fall or g[t] + down[t] <= rise:
-            positions[found] = t
-            found += 1
-    return positions[:found].copy()
-
-
-@compiled
-def _put_back(kernel: Combination, samples: Array, part: Array, point: Point) -> None:
-    """Bring β and the full gradient up to date with β of a part of the samples, four rows at a time."""
-    beta, g = point.beta, point.gradient
-    moved = np.empty(samples.size, np.int64)
-    change = np.empty(samples.size)
-    count = 0
-    for t in range(samples.size):
-        i = samples[t]
-        if part[t] != beta[i]:
-            moved[count], change[count] = i, beta[i] - part[t]
-            beta[i] = part[t]
-            count += 1
-    r = 0
-    while r + 4 <= count:
-        a0, a1 = kernel.combined[moved[r]], kernel.combined[moved[r + 1]]
-        a2, a3 = kernel.combined[moved[r + 2]], kernel.combined[moved[r + 3]]
-        b0, b1, b2, b3 = change[r], change[r + 1], change[r + 2], change[r + 3]
-        for t in range(g.size):
-            g[t] += b0 * a0[t] + b1 * a1[t] + b2 * a2[t] + b3 * a3[t]
-        r += 4
-    while r < count:
-        a0 = kernel.combined[moved[r]]
-        b0 = change[r]
-        for t in range(g.size):
-            g[t] += b0 * a0[t]
-        r += 1
-
-
-@compiled
-def _pairs(
+def _run(
     kernel: Combination, part: Part, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
 ) -> Any:
-    """The loop over pairs, on arrays of one length; returns the fields of an Outcome."""
+    """The loop over pairs on (possibly compact) arrays of one length; returns the fields of an Outcome.
+
+    As a plain tuple: to make the class on the way out, numba calls Python, which may raise there (Ctrl-C was
+    pressed meanwhile), and numba would not notice.
+    """
     beta, g, up, down, diag = point.beta, point.gradient, point.up, point.down, box.diag
     for t in range(g.size):
         _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
@@ -368,82 +329,67 @@ def _pairs(
     return iterations, score_up - score_down, formed, value, least, reason
 
 
-@compiled
-def _run(
-    kernel: Combination,
-    box: Box,
-    point: Point,
-    tol: float,
-    max_iter: int,
-    progress: Progress,
-    period: int,
-    first: int,
-) -> Any:
-    """Pairs of all the samples and, in turn, of those that some pair can use; the fields of an Outcome.
-
-    The latter are looked for after ``first`` steps, and every ``period`` steps later. The result is a plain
-    tuple: to make the class on the way out, numba calls Python, which may raise there (Ctrl-C was pressed
-    meanwhile), and numba would not notice.
-    """
-    n = point.gradient.size
-    whole = Part(np.arange(n), kernel.combined, kernel.valid)
-    part, inner, small = whole, point, box
-    iterations = 0
-    formed = 0
-    least = HUGE
-    while True:
-        is_whole = part.samples.size == n
-        budget = min(first, max_iter - iterations) if is_whole else max_iter - iterations
-        done, violation, rows, value, curvature, reason = _pairs(
-            kernel, part, small, inner, tol, budget, progress
-        )
-        iterations += done
-        formed += rows
-        least = min(least, curvature)
-        progress = Progress(value, progress.value_stop)
-        first = period
-        if not is_whole:
-            _put_back(kernel, part.samples, inner.beta, point)
-            part, inner, small = whole, point, box
-            if reason != CONVERGED:
-                break
-            continue
-        if reason != ITERATION_LIMIT or iterations >= max_iter or done < budget:
-            break
-        keep = _useful(point)
-        k = keep.size
-        if 2 * k <= n and k >= 2:
-            part = Part(keep, np.empty((k, k), kernel.combined.dtype), np.zeros(k, np.bool_))
-            small = Box(box.diag[keep], box.lower[keep], box.upper[keep], box.epsilon)
-            inner = Point(point.beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
-    return iterations, violation, formed, progress.value, least, reason
+# The rest is left to NumPy: compiled with the loop in it, it would be optimised again together with it.
+def _useful(g: Array, up: Array, down: Array) -> Array:
+    """Positions that some pair can still use: those that can beat the extremes in one direction."""
+    rise, fall = g + up, g + down
+    return np.flatnonzero((rise >= fall.min()) | (fall <= rise.max()))
 
 
 def candidates(box: Box, beta: Array, g: Array) -> Array:
     """Samples that some pair can use at present: most of those whose rows a call of the loop will ask for."""
     up = np.where(beta >= box.upper, -HUGE, np.where(beta < 0.0, box.epsilon, -box.epsilon))
     down = np.where(beta <= box.lower, HUGE, np.where(beta > 0.0, -box.epsilon, box.epsilon))
-    rise, fall = g + up, g + down
-    return np.flatnonzero((rise >= fall.min()) | (fall <= rise.max()))
+    return _useful(g, up, down)
+
+
+def _run_compact(
+    kernel: Combination, keep: Array, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
+) -> Outcome:
+    """The loop on the given samples alone, in compact arrays; the full gradient is brought up to date."""
+    k = keep.size
+    part = Part(keep, np.empty((k, k), kernel.combined.dtype), np.zeros(k, np.bool_))
+    small = Box(box.diag[keep], box.lower[keep], box.upper[keep], box.epsilon)
+    inner = Point(point.beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
+    out = Outcome(*_run(kernel, part, small, inner, tol, max_iter, progress))
+    change = inner.beta - point.beta[keep]
+    moved = np.flatnonzero(change)
+    rows, combined = keep[moved], read_only(kernel.combined[None])
+    adjoint_rows(combined, _FIRST, _MINUS, rows, change[moved], point.gradient[None], False)
+    point.beta[keep] = inner.beta
+    return out
 
 
 def smo(
-    kernel: Combination,
-    box: Box,
-    beta: Array,
-    g: Array,
-    tol: float,
-    max_iter: int,
-    progress: Progress,
-    period: int = 0,
+    kernel: Combination, box: Box, beta: Array, g: Array, tol: float, max_iter: int, progress: Progress
 ) -> Outcome:
     """Improve ``beta`` and its gradient ``g`` in place until the largest violation is at most ``tol``.
 
-    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``. By default
-    variables are dropped after every n steps; with a ``period``, after every so many and before the first,
-    as suits a start near the solution.
+    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``.
     """
-    usual = max(g.size, 500)
-    first = 0 if period else usual
-    point = Point(beta, g, np.empty(g.size), np.empty(g.size))
-    return Outcome(*_run(kernel, box, point, tol, max_iter, progress, period or usual, first))
+    n = g.size
+    period = max(n, 500)
+    point = Point(beta, g, np.empty(n), np.empty(n))
+    whole = Part(np.arange(n), kernel.combined, kernel.valid)
+    iterations = formed = 0
+    least = HUGE
+    while True:
+        budget = min(period, max_iter - iterations)
+        out = Outcome(*_run(kernel, whole, box, point, tol, budget, progress))
+        iterations += out.iterations
+        formed += out.formed
+        least = min(least, out.least_curvature)
+        progress = Progress(out.value, progress.value_stop)
+        if out.reason != ITERATION_LIMIT or iterations >= max_iter or out.iterations < budget:
+            break
+        keep = _useful(g, point.up, point.down)
+        if 2 * keep.size > n or keep.size < 2:
+            continue
+        out = _run_compact(kernel, keep, box, point, tol, max_iter - iterations, progress)
+        iterations += out.iterations
+        formed += out.formed
+        least = min(least, out.least_curvature)
+        progress = Progress(out.value, progress.value_stop)
+        if out.reason != CONVERGED:
+            break
+    return out._replace(iterations=iterations, formed=formed, least_curvature=least)

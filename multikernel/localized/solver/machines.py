@@ -24,7 +24,6 @@ Kernel = Array | GatedStack
 LEAST_STEPS, STEPS_PER_SAMPLE = 10**5, 100
 _COARSEST_VIOLATION = 0.1
 _PATIENCE = 5
-_SHRINKING = 50
 
 
 class Solved(NamedTuple):
@@ -112,7 +111,7 @@ class BinaryMachines:
             self._machines = [Machine(loss, s, steps) for loss, s in zip(self.losses, stacks, strict=True)]
             for machine in self._machines:  # few steps are allowed: Newton comes to help early
                 machine.patience = _PATIENCE * machine.stack.n + 500
-                machine.shrinking, machine.tries_scales = _SHRINKING, False
+                machine.tries_scales = False
         for machine, stack in zip(self._machines, stacks, strict=True):
             machine.stack = stack
 

@@ -17,6 +17,7 @@ from rich.markup import escape
 from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
 from multikernel.inspection.rivals.baselines import BASELINES, GROUPS, choose_baselines
+from multikernel.io.tables.censored import Censored
 from multikernel.registry import Method, get_method, list_methods
 
 TableFile = Annotated[
@@ -49,6 +50,25 @@ TargetFile = Annotated[
 Target = Annotated[
     str | None, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")
 ]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COLUMN", help="Of survival: the column of the times; with --event."),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(
+        "--event",
+        metavar="COLUMN",
+        help="Of survival: the column that is 1 where the event was seen and 0 where the time is censored; "
+        "or COLUMN=VALUE, such as status=dead.",
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        "--entry", metavar="COLUMN", help="Of survival: the times from which on samples were observed."
+    ),
+]
 Views = Annotated[
     Path | None, typer.Option("--views", help="TOML file of views: name, columns and kernel of each.")
 ]
@@ -59,7 +79,10 @@ Kernels = Annotated[
     ),
 ]
 Task = Annotated[
-    str, typer.Option("--task", help="What the target is: classes or values; found from it if not given.")
+    str,
+    typer.Option(
+        "--task", help="What the target is: classes, values or survival; found from it if not given."
+    ),
 ]
 Ignore = Annotated[
     list[str] | None,
@@ -97,6 +120,22 @@ Scheduler = Annotated[
         help="A dask scheduler, e.g. tcp://10.0.0.7:8786: all its workers do the work, in place of --jobs.",
     ),
 ]
+
+
+def read_target(
+    target: str | None, time: str | None, event: str | None, entry: str | None
+) -> tuple[str | None, Censored | None]:
+    """The column of the target, and the others of censored times."""
+    if time is None and event is None and entry is None:
+        return target, None
+    if target is not None:
+        raise ValueError(
+            "the target is one column (--target) or censored times (--time and --event); got both."
+        )
+    if time is None or event is None:
+        given = ", ".join(f"--{n}" for n, v in (("time", time), ("event", event), ("entry", entry)) if v)
+        raise ValueError(f"censored times need --time and --event; got {given}.")
+    return time, Censored(event, entry)
 
 
 def read_baselines(text: str) -> list[str]:

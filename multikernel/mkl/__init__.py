@@ -12,6 +12,7 @@ norm chosen on folds, by the search of ``tuning``; ``selection``: what both sear
 `multikernel.core.weights`.
 """
 
+from ..core.weights.subset import KernelLimit
 from ..views import MissingViewsWarning
 from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
@@ -25,6 +26,7 @@ from .weight_path import WeightPath, weight_path
 
 __all__ = [
     "CostPath",
+    "KernelLimit",
     "LowRankWarning",
     "MKLClassifier",
     "MKLClassifierCV",

@@ -114,7 +114,7 @@ class TestShortFactors:
         np.testing.assert_allclose(L.T @ L, Ks[0], atol=1e-12 * np.abs(Ks[0]).max())
 
     def test_full_and_indefinite_kernels_have_none(self):
-        Ks, rng = self.linear_kernels()
+        Ks, _ = self.linear_kernels()
         assert short_factor(Ks[1] + 1e-6 * np.eye(120)) is None
         hidden = Ks[1].copy()
         hidden[7, 90] = hidden[90, 7] = hidden[7, 90] + 1e-6  # the diagonal does not show it

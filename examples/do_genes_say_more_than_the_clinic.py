@@ -92,8 +92,9 @@ def main(arguments: list[str] | None = None) -> None:
     for name, values in scores.items():
         line = f"  {name:16} {values.mean():.3f} ± {values.std(ddof=1):.3f}"
         if name != best:
-            test = corrected_t_test(values, scores[best], test_size=0.5)
-            line += f"   {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.pvalue:.2g}"
+            paired = corrected_t_test(values, scores[best], test_size=0.5)
+            line += f"   {paired.difference:+.3f} [{paired.low:+.3f}, {paired.high:+.3f}]"
+            line += f", p = {paired.pvalue:.2g}"
         print(line)
     shares = np.mean([w / w.sum() for w in weights], axis=0)
     print("\nLearned shares:", ", ".join(f"{v} {s:.2f}" for v, s in zip(view_columns, shares, strict=True)))

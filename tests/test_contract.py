@@ -118,8 +118,7 @@ ENTRIES = {
     "MKLRidgeClassifierCV": Entry({"alphas": [0.1, 1.0, 10.0], "candidates": 4}, **SHARP),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
-        sometimes=frozenset({"event_times_", "baseline_hazard_"}),
-        **SHARP,
+        **FACTORED,
     ),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),

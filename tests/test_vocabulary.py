@@ -67,6 +67,7 @@ MEANINGS = {
     "machine": "estimator on the combined kernel",
     "margin": "score by which a training sample has to be on the right side",
     "max_columns": "maximum number of columns",
+    "max_kernels": "maximum number of kernels with weight",
     "max_iter": "maximum number of iterations",
     "max_samples": "number or share of the training samples that a search measures its points on",
     "max_steps": "maximum number of points of a search",

@@ -13,12 +13,12 @@ from ..core.about import About
 from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
 from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
+from ..core.low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
 from ..core.svm.losses import EpsilonInsensitive, SquaredError
 from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
 from .classifier import MKL
-from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .targets.by_view import score_by_view
 from .targets.each import TARGETS, fit_each, names_of_targets
 from .vanished import warn_of_vanished
@@ -94,7 +94,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float or "auto", default="auto"
         Penalty on errors beyond epsilon. "auto" is the standard deviation of y: the model does then not
@@ -124,6 +124,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     about = MKL
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -131,6 +132,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     epsilon: float | str = "auto"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -244,7 +246,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float, default=1.0
         Strength of the regularization, as in scikit-learn's KernelRidge. With ``targets="each"`` also an
@@ -293,6 +295,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     about = RIDGE
     _easier = "raise alpha"
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -301,6 +304,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     targets: str = "shared"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -341,7 +345,9 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     def _why_not_low_rank(self) -> str:
         """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
-        return "" if self.targets == "shared" else "targets='each' needs a Gram stack. Use targets='shared'."
+        if self.targets == "each":
+            return "targets='each' needs a Gram stack. Use targets='shared', or gram='dense' or 'memmap'."
+        return super()._why_not_low_rank()
 
     def _settle(self, middle: Any) -> None:
         """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""

@@ -163,6 +163,14 @@ def test_each_target_is_a_fit_by_itself(norm):
     assert model.target_gaps_.max() <= 1e-6 and model.dual_gap_ == model.target_gaps_.max()
 
 
+def test_each_target_may_use_few_kernels():
+    model = MKLRidge(VIEWS, targets="each", max_kernels=1).fit(X, Y[:, :3])
+    assert ((model.machine_weights_ > 0.0).sum(axis=1) == 1).all()
+    for t in range(3):
+        alone = MKLRidge(VIEWS, max_kernels=1).fit(X, Y[:, t])
+        np.testing.assert_allclose(model.machine_weights_[t], alone.kernel_weights_, atol=1e-9)
+
+
 def test_gaps_of_targets_are_certificates():
     """Recomputed from weights, duals and kernels alone: the value, and the bound that the duals give."""
     alphas = np.linspace(0.5, 3.0, T)

@@ -21,6 +21,7 @@ from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegre
 from ...clustering.kmeans import MultipleKernelKMeans
 from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
+from ...core.weights.subset import KernelLimit
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum

@@ -22,13 +22,14 @@ from ...core.decisions import decide
 from ...core.estimator import require_finite
 from ...core.inputs import check_sample_weights, encode_labels, require_two_classes
 from ...core.optim.loop import Options, Status
+from ...core.search.tuned import NORMS, Tuned
 from ...core.stack.sums import weighted_sum
 from ...core.svm.losses import SquaredHinge
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
 from ...rows import count_rows
 from ..regressors import MKLRidge
-from ..tuned import NORMS, TUNED, Tuned
+from ..tuned import TUNED
 from .chosen import fit_chosen
 from .each import names_of_targets
 from .results import Problem

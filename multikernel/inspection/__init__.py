@@ -8,12 +8,14 @@
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
-Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
-``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
+Rooms: ``judging`` has `evaluate` (its ``plan``, the ``parts`` that compare, ``held_out`` predictions,
+``learning`` curves, the ``cohort``, and the ``result``) and `compare` (``comparing`` runs it,
+``comparison`` is what it returns, ``rendering`` its tables), and the ``answers`` that they state; ``rivals`` are the simpler models
 beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
 ``features`` that views read, by ``permutation`` or by ``slopes``, and `cross_view_map`. All of them read a
-model through ``subject``; ``runs`` does the fits (resumable, ``fingerprint`` recognises what is stored);
-``learned`` is what a fit learned.
+model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores, ``refits`` is one fit
+and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit
+learned.
 """
 
 from .explaining.cross_view import CrossViewMap, cross_view_map
@@ -21,7 +23,8 @@ from .explaining.importance import FeatureImportance, feature_importance
 from .explaining.slopes import NoSlope
 from .judging.comparing import compare
 from .judging.comparison import Comparison
-from .judging.evaluation import ALL_PARTS, evaluate
+from .judging.evaluation import ALL_PARTS, USUAL_PARTS, evaluate
+from .judging.result import Evaluation
 from .learned import NoLearnedKernel, learned_kernel
 from .statistics.interval_tests import IntervalTest, corrected_t_test, repeated_cv_test
 from .statistics.paired_tests import (
@@ -36,8 +39,10 @@ from .statistics.paired_tests import (
 
 __all__ = [
     "ALL_PARTS",
+    "USUAL_PARTS",
     "Comparison",
     "CrossViewMap",
+    "Evaluation",
     "FeatureImportance",
     "IntervalTest",
     "NoLearnedKernel",

@@ -10,12 +10,12 @@
 
 Rooms: ``judging`` has `evaluate` (its ``plan``, the ``parts`` that compare, ``held_out`` predictions,
 ``learning`` curves, the ``cohort``, and the ``result``) and `compare` (``comparing`` runs it,
-``comparison`` is what it returns, ``rendering`` its tables), and the ``answers`` that they state; ``rivals`` are the simpler models
-beside which a model is judged; ``statistics`` has the tests. ``explaining`` has `feature_importance`, of the
-``features`` that views read, by ``permutation`` or by ``slopes``, and `cross_view_map`. All of them read a
-model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores, ``refits`` is one fit
-and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit
-learned.
+``comparison`` is what it returns, ``rendering`` its tables), and the ``answers`` that they state;
+``rivals`` are the simpler models beside which a model is judged; ``statistics`` has the tests.
+``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or by
+``slopes``, and `cross_view_map`. All of them read a model through ``subject``; ``protocol`` draws the
+folds, ``scoring`` knows the scores, ``refits`` is one fit and ``runs`` are all of them (resumable,
+``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
 """
 
 from .explaining.cross_view import CrossViewMap, cross_view_map

@@ -92,6 +92,10 @@ def make_protocol(data: Samples, cv: Any, task: str, seed: int, called: str = "t
         return Protocol(splits, _places(splits, n)[0], n, words, data.groups)
     is_class = task == "classes"
     splits = list_splits(cv, data.X, _strata(data.y, task), classifier=is_class, groups=data.groups)
+    if len(splits) < 2:
+        raise ValueError(
+            f"cv must have two folds at least, so that scores can be compared; got {len(splits)}."
+        )
     _check_apart(splits, data.groups, cv)
     places, covers = _places(splits, n)
     repetitions = places[-1][0] + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,11 @@ class Answered(BaseEstimator):
             self.classes_ = classes
 
     def _answer(self, name: str) -> Any:
-        return lambda rows: (self.answers or {})[name][np.asarray(rows).ravel()]
+        def answer(rows: Any) -> Array:
+            return (self.answers or {})[name][np.asarray(rows).ravel()]
+
+        answer.__name__ = name  # scorers tell methods by it
+        return answer
 
     def fit(self, X: Any = None, y: Any = None) -> Answered:
         return self
@@ -49,7 +54,7 @@ class AnsweredRegressor(RegressorMixin, Answered):
     """Answers of a regressor."""
 
 
-def check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str, Any]) -> Any:
+def _check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str, Any]) -> Any:
     """The targets of a cohort, if they go with its samples and the model."""
     if X_test is None or y_test is None:
         given, missing = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
@@ -75,25 +80,35 @@ def check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str,
     return y
 
 
-def cohort_part(
-    subject: Subject,
-    cohort: tuple[Any, Array],
-    asked: Mapping[str, Any],
-    held_out: list[Part] | None,
-    report: Report,
-    seed: int,
-) -> Part:
-    """Scores of the model on a cohort, with bootstrap intervals, beside those of held-out samples."""
-    X, y = cohort
+@dataclass(frozen=True)
+class Cohort:
+    """The samples of a cohort, and the scores of the model on them with their parts by sample."""
+
+    X: Any
+    y: Array
+    scorers: Scorers
+    scores: Mapping[str, tuple[Any, list[float] | None]]
+
+
+def scored_cohort(subject: Subject, X: Any, y_test: Any, asked: Mapping[str, Any]) -> Cohort:
+    """The cohort with the scores of the fitted model."""
+    y = _check_cohort(subject, X, y_test, asked)
     scorers = scorers_for("model", subject.model, asked, weighted=False)
     try:
-        of_model = measure(scorers, subject.model, X, y)
+        return Cohort(X, y, scorers, measure(scorers, subject.model, X, y))
     except Exception as error:
         raise ValueError(f"the cohort X_test cannot be scored, {type(error).__name__}: {error}") from error
-    ends = _intervals(subject, (X, y), scorers, of_model, report, seed)
+
+
+def cohort_part(
+    subject: Subject, cohort: Cohort, held_out: list[Part] | None, report: Report, seed: int
+) -> Part:
+    """Scores of the model on a cohort, with bootstrap intervals, beside those of held-out samples."""
+    X, y = cohort.X, cohort.y
+    ends = _intervals(subject, cohort, report, seed)
     known = {row["metric"]: row for row in held_out or []}
     rows = []
-    for name, (score, _) in of_model.items():
+    for name, (score, _) in cohort.scores.items():
         low, high = ends[name]
         beside = known.get(in_words(name), {})
         rows.append(
@@ -117,7 +132,7 @@ def cohort_part(
         "rows": rows,
         "data": data,
         "lacking": list(dict.fromkeys(lacking)),
-        "majority": majority_rate(subject.task, y) if "accuracy" in asked else None,
+        "majority": majority_rate(subject.task, y) if "accuracy" in cohort.scores else None,
         "confusion": None,
     }
     if subject.task == "classes":
@@ -135,24 +150,21 @@ def _is_absent(view: str, data: Mapping[str, Any], subject: Subject) -> bool:
 
 
 def _intervals(
-    subject: Subject,
-    cohort: tuple[Any, Array],
-    scorers: Scorers,
-    of_model: Mapping[str, tuple[Any, list[float] | None]],
-    report: Report,
-    seed: int,
+    subject: Subject, cohort: Cohort, report: Report, seed: int
 ) -> dict[str, tuple[float | None, float | None]]:
     """The ends of the 95% interval of each score, by bootstrap samples of the cohort."""
-    X, y = cohort
+    y = cohort.y
     draws = _resamples(y, subject.task, np.random.default_rng(seed))
-    proxy = _answered(subject, X)
+    proxy = _answered(subject, cohort.X)
     found: dict[str, tuple[float | None, float | None]] = {}
-    for name, (_, parts) in of_model.items():
+    for name, (_, parts) in cohort.scores.items():
         if parts is not None and name in ("accuracy", "neg_mean_squared_error", "neg_mean_absolute_error"):
             values = np.asarray(parts)[draws].mean(axis=1)
         else:
             try:
-                values = np.array([float(scorers[name](proxy, rows[:, None], y[rows])) for rows in draws])
+                values = np.array(
+                    [float(cohort.scorers[name](proxy, rows[:, None], y[rows])) for rows in draws]
+                )
             except Exception as error:
                 report.omit("cohort", f"interval of {in_words(name)}: {type(error).__name__}: {error}")
                 found[name] = None, None
@@ -183,7 +195,8 @@ def _answered(subject: Subject, X: Any) -> Answered:
 
 def _in_a_sentence(row: Part, n: int, lacking: list[str]) -> str:
     ends = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
-    without = f" They lack {' and '.join(lacking)}." if lacking else ""
+    named = " and ".join(repr(view) for view in lacking)
+    without = f" The cohort lacks the view{'s' if len(lacking) > 1 else ''} {named}." if lacking else ""
     text = f"On {n} samples of an independent cohort, {row['metric']} is {row['score']:.3f}{ends}"
     if row["held_out"] is None:
         return f"{text}.{without}"

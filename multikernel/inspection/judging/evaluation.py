@@ -34,7 +34,7 @@ from ..scoring import TASKS, check_suits, scorers_for, scores_asked
 from ..statistics.interval_tests import EQUIVALENCE
 from ..subject import Subject, is_integer, overview_of, sample_ids, subject_of
 from .answers import Part
-from .cohort import check_cohort, cohort_part
+from .cohort import Cohort, cohort_part, scored_cohort
 from .held_out import HeldOut, held_out_part, pooled
 from .learning import learning_curve_part, overfitting_part
 from .parts import contest_parts
@@ -170,7 +170,7 @@ def evaluate(
     held_out = _held_out(subject, data, plan, outcomes, (max_points, random_state), found)
     if cohort is not None:
         beside = None if held_out is None else held_out.by_score
-        found["cohort"] = cohort_part(subject, cohort, asked, beside, report, random_state)
+        found["cohort"] = cohort_part(subject, cohort, beside, report, random_state)
     targets = None if y is None else np.asarray(y)
     rows = choose_rows(targets, subject.task, max_points, random_state, count_rows(X))
     found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
@@ -220,15 +220,16 @@ def _check_judging(subject: Subject, data: tuple[Any, Any], judging: Judging) ->
     return samples
 
 
-def _cohort(subject: Subject, X_test: Any, y_test: Any, asked: Part) -> tuple[Any, Array] | None:
-    """The samples and targets of a cohort, checked before anything is refitted."""
+def _cohort(subject: Subject, X_test: Any, y_test: Any, asked: Part) -> Cohort | None:
+    """The cohort, checked and scored before anything is refitted."""
     if X_test is None and y_test is None:
         return None
     if subject.task not in TASKS:
         name = type(subject.final).__name__
         raise TypeError(f"X_test needs a model that predicts labels or values; {name} has no score.")
-    X_test = X_test if subject.is_precomputed else as_tables(X_test)
-    return X_test, check_cohort(subject, X_test, y_test, asked)
+    if X_test is not None and not subject.is_precomputed:
+        X_test = as_tables(X_test)
+    return scored_cohort(subject, X_test, y_test, asked)
 
 
 def check_data(subject: Subject, X: Any, y: Any) -> Any:

@@ -171,7 +171,7 @@ def _frame_of(name: str, part: Part) -> pd.DataFrame:
         return pd.DataFrame(part["by_score"]).set_index("metric")
     rows = part[_LISTS.get(name, "rows")]
     frame = pd.DataFrame(rows)
-    index = next((key for key in ("name", "view", "metric", "n_train", "row") if key in frame), None)
+    index = next((key for key in ("name", "view", "n_train", "metric", "row") if key in frame), None)
     if name == "gate":
         weights = pd.DataFrame(frame.pop("weights").tolist(), columns=part["views"], index=frame.index)
         frame = pd.concat([frame, weights], axis=1)

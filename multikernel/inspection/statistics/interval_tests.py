@@ -218,8 +218,8 @@ def _lead(ours: Array, theirs: Array) -> tuple[float, float]:
         _, lead, found = paired(ours, theirs)
         return lead, found.statistic
     means = np.array([ours.mean(), theirs.mean()])
-    lead = without_rounding(np.array([means[0] - means[1]]), float(np.abs(means).max()), _EPS)
-    return float(lead[0]), float("nan")
+    apart = without_rounding(np.array([means[0] - means[1]]), float(np.abs(means).max()), _EPS)
+    return float(apart[0]), float("nan")
 
 
 # ------------------------------------------------------------------ checks

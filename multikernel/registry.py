@@ -54,6 +54,7 @@ from .rules.learner import WeightLearner
 from .rules.machines import default_machine
 from .soft_labels import PosteriorSVC
 from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
+from .survival import MKLSurvival
 from .transductive import TransductiveMKLClassifier
 from .views import KernelBank, as_views
 from .views.precomputed import storage_of
@@ -71,7 +72,7 @@ MULTICLASS = About(
 )
 
 
-TASKS = ("classes", "values", "nothing")
+TASKS = ("classes", "values", "nothing", "survival")
 
 # name, title, and the class for each of the tasks that the method can, in their order
 ESTIMATORS: tuple[tuple[Any, ...], ...] = (
@@ -80,6 +81,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("ridge", "Kernel ridge regression with learned weights", None, MKLRidge),
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
+    ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",
@@ -285,7 +287,8 @@ class Method:
     name : str, such as "mkl"
     title : str, such as "Multiple kernel learning"
     estimators : dict from task to class
-        Tasks are "classes" (labels), "values" (numbers) and "nothing" (no targets at all).
+        Tasks are "classes" (labels), "values" (numbers), "nothing" (no targets at all) and "survival"
+        (censored times).
     learner : class or None, the weight learner that goes under a machine
     preset : dict, the parameters that make the estimators this method, where they serve another one too
     row : About or None, its row in the table of methods, where it is not that of the estimators
@@ -318,7 +321,7 @@ class Method:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What it can learn from, of "classes", "values" and "nothing"."""
+        """What it can learn from, of "classes", "values", "nothing" and "survival"."""
         return tuple(self.estimators)
 
     @property
@@ -351,14 +354,18 @@ class Method:
 
         Parameters
         ----------
-        task : {"classes", "values", "nothing"}
+        task : {"classes", "values", "nothing", "survival"}
         """
         check_choice("task", task, TASKS)
         if task not in self.estimators:
-            others = [method.name for method in list_methods(task) if method.learner is None]
+            listed = list_methods(task)
+            others = [method.name for method in listed if method.learner is None]
+            learners = (
+                f", and the weight learners of list_methods({task!r})" if len(listed) > len(others) else ""
+            )
             raise ValueError(
                 f"{self.name} learns from {' or '.join(self.tasks)}, not from {task}. These do: "
-                f"{', '.join(others)}, and the weight learners of list_methods({task!r})."
+                f"{', '.join(others)}{learners}."
             )
         return self.estimators[task]
 
@@ -383,7 +390,7 @@ class Method:
 
         Parameters
         ----------
-        task : {"classes", "values", "nothing"}
+        task : {"classes", "values", "nothing", "survival"}
             What there is to learn from: labels, numbers, or nothing.
         kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
             As for :class:`multikernel.MKLClassifier`. A method with one kernel takes one.
@@ -448,7 +455,7 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
 
     Parameters
     ----------
-    task : {"classes", "values", "nothing"}, optional
+    task : {"classes", "values", "nothing", "survival"}, optional
         Only those that learn from it.
     family : str, optional
         Only those of a family, such as "margin".
@@ -537,7 +544,7 @@ def _of_learner(learner: type[WeightLearner]) -> Method:
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", learner.__name__)
     title = " ".join(word if word.isupper() or not k else word.lower() for k, word in enumerate(words))
     classes = [
-        cls if task in learner.learns_from else None for task, cls in zip(TASKS, MACHINES, strict=True)
+        cls if task in learner.learns_from else None for task, cls in zip(TASKS, MACHINES, strict=False)
     ]
     return Method("_".join(words).lower(), title, _by_task(classes), learner)
 

@@ -343,6 +343,12 @@ def counted_cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str,
     return [cell for cell in _cells(row, keys) if cell["se_difference"] is not None]
 
 
+def seen_places(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> set[str]:
+    """Return the places of the published cells beside which some row has a number, on stand-ins too."""
+    shown = [row for row in rows if _does_count(row) or row.get("stand_in")]
+    return {cell["place"] for row in shown for cell in _cells(row, keys)} - {""}
+
+
 def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
     """The published cells beside which a row has a number, one by one."""
     cells: list[dict[str, Any]] = []

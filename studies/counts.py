@@ -7,17 +7,20 @@ summaries in ``docs/reproduce``, the reasons from `Study.reasons`, the errata fr
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studies.compare import counted_cells, is_beyond
+from studies.compare import counted_cells, is_beyond, seen_places
 from studies.study import Study, Summary, Table
 
 UNEXPLAINED = "Unexplained."
-PROTOCOL, FEWER, STAND_IN, ABSENT = (
+NOT_COMPUTED, UNLISTED = "Not computed yet.", "No reason is listed."
+PROTOCOL, FEWER, PARTLY, STAND_IN, ABSENT = (
     "by the protocol of the paper",
     "by it, on a part of the splits so far",
+    "by it, and in part by stand-in",
     "by stand-in",
     "not computed",
 )
@@ -36,12 +39,15 @@ def entry_state(summary: Summary | None) -> str:
     Returns
     -------
     str
-        `PROTOCOL`, `FEWER`, `STAND_IN` (if any of its rows is on other data) or `ABSENT`.
+        `PROTOCOL`, `FEWER`, `PARTLY` (if some of its rows are on other data), `STAND_IN` or `ABSENT`.
     """
     if summary is None:
         return ABSENT
-    if summary["stand_in"] or any(row.get("stand_in") for row in summary["rows"]):
+    stand_ins = [bool(row.get("stand_in")) for row in summary["rows"]]
+    if summary["stand_in"] or (stand_ins and all(stand_ins)):
         return STAND_IN
+    if any(stand_ins):
+        return PARTLY
     return PROTOCOL if summary["splits"] >= summary["published_splits"] else FEWER
 
 
@@ -79,6 +85,45 @@ def reason_of(study: Study, place: str) -> str:
     return next(fitting, UNEXPLAINED)
 
 
+def absent_cells(study: Study, summaries: Mapping[str, Summary]) -> list[dict[str, Any]]:
+    """Return the published numbers beside which no row has a number, and why.
+
+    Parameters
+    ----------
+    study : Study
+    summaries : mapping of str to dict
+        By stem.
+
+    Returns
+    -------
+    list of dict
+        ``place`` and ``reason``, the text of the first of `Study.absent` that fits the place, else
+        `NOT_COMPUTED` or `UNLISTED`.
+    """
+    found = []
+    for entry in _published(study):
+        summary = summaries.get(entry.stem)
+        keys = [quantity.key for quantity in entry.quantities if quantity.difference]
+        seen = set() if summary is None else seen_places(summary["rows"], keys)
+        last = NOT_COMPUTED if summary is None else UNLISTED
+        for place in (cell.place for cell in entry.cells if cell.place not in seen):
+            fitting = (text for pattern, text in study.absent.items() if re.match(pattern, place))
+            found.append({"place": place, "reason": next(fitting, last)})
+    return found
+
+
+def count_pages(places: Sequence[str]) -> str:
+    """Return how many of some places are on which page.
+
+    Examples
+    --------
+    >>> count_pages(["table 1, a", "table 2, a", "table 1, b"])
+    '2 in table 1, 1 in table 2'
+    """
+    pages = Counter(place.partition(",")[0] for place in places)
+    return ", ".join(f"{number} in {page}" for page, number in pages.items())
+
+
 def group_by_reason(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return reason to places, most frequent reasons first.
 
@@ -109,7 +154,7 @@ def count_study(study: Study, summaries: Mapping[str, Summary]) -> dict[str, Any
         ``entries`` (state to the labels of the tables and figures in it), ``cells`` (sums of
         `studies.compare.cell_counts`, and ``within``) and ``beyond`` (see `beyond_cells`).
     """
-    entries: dict[str, list[str]] = {state: [] for state in (PROTOCOL, FEWER, STAND_IN, ABSENT)}
+    entries: dict[str, list[str]] = {state: [] for state in (PROTOCOL, FEWER, PARTLY, STAND_IN, ABSENT)}
     cells = dict.fromkeys(_CELLS, 0)
     for entry in _published(study):
         summary = summaries.get(entry.stem)
@@ -127,7 +172,7 @@ def _published(study: Study) -> list[Table]:
 
 
 def _progress(state: str, summary: Summary | None) -> str:
-    if state != FEWER or summary is None:
+    if summary is None or summary["splits"] >= summary["published_splits"]:
         return ""
     return f" ({summary['splits']} of {summary['published_splits']})"
 
@@ -188,4 +233,7 @@ def counts_lines(study: Study, summaries: Mapping[str, Summary], errata: int) ->
     ]
     for reason, places in group_by_reason(counts["beyond"]).items():
         lines += [f"    beyond, {len(places)}: {reason}", *(f"      {place}" for place in places)]
+    if study.absent:
+        for reason, places in group_by_reason(absent_cells(study, summaries)).items():
+            lines.append(f"    not compared, {len(places)}: {reason} ({count_pages(places)})")
     return [*lines, f"  errata: {errata}"]

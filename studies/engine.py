@@ -1,5 +1,7 @@
 """Runs the units of a table, each once: stop at any time, start again, and nothing is lost or done twice.
 
+A unit that two tables of a study have, with the same key and fingerprint, is computed for the first of them.
+
 The result does not depend on the number of jobs: a unit draws from a generator seeded by its own arguments,
 linear algebra has one thread within a unit, and results are put in the order of the units before they are
 summarised.
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from multikernel._files import check_destination, whole_file, write_whole
 from multikernel._validation import check_positive_integer
-from multikernel.core.store import Progress, ResultStore, Work, run_works
+from multikernel.core.store import Progress, Record, ResultStore, Work, run_works
 from studies.compare import agreement, cell_counts
 from studies.data import checksums_of, keep_checksums
 from studies.render import json_text, markdown_text
@@ -70,6 +72,8 @@ def run_table(
     names = {name for unit in units for name in unit.datasets}
     checksums = checksums_of(names, results)
     works = _works(units, table.version, checksums)
+    others = {results / entry.results_name for entry in study.entries()} - {store.path}
+    _take_finished(works, store, [ResultStore(path) for path in sorted(others)])
     if not _are_stored(works, store):
         checksums = checksums_of(names, results, fetch=True)
         works = _works(units, table.version, checksums)
@@ -88,8 +92,25 @@ def _works(units: Sequence[Unit], version: int, checksums: Mapping[str, str]) ->
     ]
 
 
+def _take_finished(works: Sequence[Work], store: ResultStore, others: Sequence[ResultStore]) -> None:
+    """Copy units that another entry of the study has finished: a unit of two tables is computed once."""
+    stored = {_identity(record) for record in store.read()}
+    missing = {(work.key, work.fingerprint) for work in works} - stored
+    if not missing:
+        return
+    finished = {_identity(record): record for other in others for record in other.read()}
+    if copied := [finished[unit] for unit in sorted(missing & finished.keys())]:
+        with store.opened() as file:
+            for record in copied:
+                file.append(record)
+
+
+def _identity(record: Record) -> tuple[str, str]:
+    return record["key"], record["fingerprint"]
+
+
 def _are_stored(works: Sequence[Work], store: ResultStore) -> bool:
-    stored = {(record["key"], record["fingerprint"]) for record in store.read()}
+    stored = {_identity(record) for record in store.read()}
     return all((work.key, work.fingerprint) in stored for work in works)
 
 
@@ -97,7 +118,7 @@ def _seconds(works: Sequence[Work], store: ResultStore) -> float:
     """The processor time that the works took, whenever they were done."""
     wanted = {(work.key, work.fingerprint) for work in works}
     taken = {
-        (record["key"], record["fingerprint"]): record.get("cpu_seconds") or record.get("seconds") or 0.0
+        _identity(record): record.get("cpu_seconds") or record.get("seconds") or 0.0
         for record in store.read()
     }
     return float(sum(taken.get(key, 0.0) for key in wanted))

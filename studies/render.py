@@ -189,12 +189,16 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
     """
     kind = kind_of(summary)
     name = summary[kind]
-    command = f"python -m studies {summary['study']} --{kind} {name} --splits {summary['splits']}"
+    whole_command = f"python -m studies {summary['study']} --{kind} {name}"
+    command = f"{whole_command} --splits {summary['splits']}"
     made = f"Made by `{command}`" + (
         f" in {time_text(seconds)} of processor time." if (seconds := summary.get("cpu_seconds")) else "."
     )
     if summary["splits"] < (whole := summary.get("published_splits", 0)):
-        made += f" So far {summary['splits']} of {whole} splits are done."
+        made += (
+            f" So far {summary['splits']} of {whole} splits are done; `{whole_command}` computes those that "
+            "are left."
+        )
     if kind == "own":
         lines = [f"# {OWN}: {summary['title']}", "", "In no publication.", ""]
     else:

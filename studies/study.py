@@ -229,6 +229,9 @@ class Study:
     reasons : mapping of str to str
         Regular expression to why our mean differs, by more than two standard errors, from the numbers at the
         places that it fits; the first that fits counts. What none fits is unexplained.
+    absent : mapping of str to str
+        Regular expression to why the numbers at the places that it fits are not compared; the first that fits
+        counts.
     judges_parts : bool
         Whether `claims` takes summaries of which some are missing, and leaves out what they are needed for:
         for a study some of whose tables need data that a user brings.
@@ -244,6 +247,7 @@ class Study:
     claims: Callable[[Mapping[str, Summary]], Sequence[Claim]] | None = None
     data: Sequence[DataFile] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
     judges_parts: bool = False
 
     def entries(self) -> list[Table]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from multikernel._files import write_whole
-from studies.counts import beyond_cells, group_by_reason
+from studies.counts import absent_cells, beyond_cells, count_pages, group_by_reason
 from studies.render import NOTHING, json_text, markdown_table, stand_ins, time_text
 from studies.study import Claim, Study, Summary, Table
 
@@ -98,12 +97,14 @@ def study_overview(study: Study, summaries: Mapping[str, Summary]) -> dict[str, 
 def study_text(study: Study, summaries: Mapping[str, Summary], overview: Mapping[str, Any]) -> str:
     """Return the page as Markdown; the claims are its end."""
     lines = [f"# {study.title}", "", study.citation, ""]
-    lines += [f"All of it takes {time_text(overview['cpu_seconds'])} of processor time.", ""]
+    lines += [_time(study, summaries, overview["cpu_seconds"]), ""]
     published = [entry for entry in study.entries() if entry.kind != "own"]
     lines += ["## Tables and figures", ""]
     lines += [*markdown_table(_HEAD, [_row(entry, summaries.get(entry.stem)) for entry in published]), ""]
     lines += [_LEGEND, ""]
-    lines += _beyond(study, summaries)
+    lines += _reasons("Beyond two standard errors", "why a number is beyond", beyond_cells(study, summaries))
+    if study.absent:
+        lines += _reasons("Not compared", "why a number is not compared", absent_cells(study, summaries))
     lines += _list("Stand-ins", [text for entry in published for text in _stand_ins(entry, summaries)])
     own = [f"{_link(entry, summaries.get(entry.stem))}: {entry.title}" for entry in study.own.values()]
     lines += _list("Experiments of our own", own)
@@ -144,19 +145,27 @@ def _row(entry: Table, summary: Summary | None) -> list[str]:
     return [_link(entry, summary), subject, *texts]
 
 
-def _beyond(study: Study, summaries: Mapping[str, Summary]) -> list[str]:
-    """Why numbers are beyond, with how many of them on which page; `python -m studies --counts` has each."""
-    groups = group_by_reason(beyond_cells(study, summaries))
+def _time(study: Study, summaries: Mapping[str, Summary], seconds: float) -> str:
+    """What is done took, and the splits that are left would take, if they take as long."""
+    done = [
+        summaries[entry.stem] for entry in study.entries() if entry.stem in summaries and not entry.shares
+    ]
+    whole = sum(one.get("cpu_seconds", 0) * max(one["published_splits"] / one["splits"], 1.0) for one in done)
+    if round(whole) == round(seconds):
+        return f"All of it takes {time_text(seconds)} of processor time."
+    return (
+        f"What is done took {time_text(seconds)} of processor time. With all splits it would take about "
+        f"{time_text(whole)}."
+    )
+
+
+def _reasons(title: str, head: str, cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why numbers are what they are, with how many of them on which page."""
+    groups = group_by_reason(cells)
     if not groups:
         return []
-    rows = [[reason, str(len(places)), _pages_of(places)] for reason, places in groups.items()]
-    head = ("why a number is beyond", "numbers", "of these")
-    return ["## Beyond two standard errors", "", *markdown_table(head, rows), ""]
-
-
-def _pages_of(places: Sequence[str]) -> str:
-    pages = Counter(place.partition(",")[0] for place in places)
-    return ", ".join(f"{number} in {page}" for page, number in pages.items())
+    rows = [[reason, str(len(places)), count_pages(places)] for reason, places in groups.items()]
+    return [f"## {title}", "", *markdown_table((head, "numbers", "of these"), rows), ""]
 
 
 def _stand_ins(entry: Table, summaries: Mapping[str, Summary]) -> list[str]:

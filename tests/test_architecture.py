@@ -33,8 +33,7 @@ FAMILIES = [module.removeprefix("multikernel.") for module in INDEPENDENT]
 # Modules and packages of core that fewer than two families reach, each with its reason.
 FEW_USERS = {
     "store": "serves inspection, io and the studies, which stand above the families",
-    "svm.primal": "the losses of core.weights.factors",
-    "weights.factors": "the problem of core.weights on factors: one room for both representations",
+    "concordance": "serves survival and inspection, which stands above the families",
 }
 
 

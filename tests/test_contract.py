@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
+from multikernel.survival import MKLSurvival
 from tests.public import public_estimators as exported_estimators
 from tests.raw import raw
 
@@ -36,6 +37,7 @@ X = _RNG.normal(size=(N, 3))
 FRESH = np.random.default_rng(1).normal(size=(7, 3))
 LABELS = np.where(X[:, 0] + 0.3 * _RNG.normal(size=N) > 0, "up", "down")
 VALUES = X[:, 0] + 0.1 * _RNG.normal(size=N)
+TIMES = np.array(list(zip(np.arange(N) % 3 > 0, np.exp(VALUES), strict=True)), "?, f8")
 COLUMNS = ["p", "q", "r"]
 VIEWS = raw([("tap", Gaussian(gamma=1.0), [0, 1]), ("mic", Gaussian(gamma=0.3), [2])])
 NAMED_VIEWS = raw([("tap", Gaussian(gamma=1.0), ["p", "q"]), ("mic", Gaussian(gamma=0.3), ["r"])])
@@ -106,8 +108,17 @@ ENTRIES = {
     "MKLOneClass": Entry(**SHARP),
     "MKLRegressor": Entry(**FACTORED),
     "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5}, **FOLDS),
-    "MKLRidge": Entry(**FACTORED),
-    "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
+    "MKLRidge": Entry(**{**FACTORED, "sometimes": FACTORED["sometimes"] | {"target_gaps_"}}),
+    "MKLRidgeCV": Entry(
+        {"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]},
+        sometimes=frozenset({"candidates_", "candidate_scores_", "refined_", "target_gaps_"}),
+        read_with={"candidates": {"targets": "each", "norms": (1.0, 1.5, 2.0, np.inf)}},
+        **SHARP,
+    ),
+    "MKLSurvival": Entry(
+        read_with={"epsilon": {"loss": "regression"}},
+        **FACTORED,
+    ),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
@@ -168,6 +179,8 @@ every_with_kernels = having("kernels")
 
 
 def target(cls):
+    if issubclass(cls, MKLSurvival):
+        return TIMES
     if is_regressor(cls()):
         return VALUES
     needs_labels = is_classifier(cls()) or cls().__sklearn_tags__().target_tags.required
@@ -349,6 +362,12 @@ def test_targets_that_are_refused(cls):
         make(cls).fit(X, None)
     with refuses("same number of samples", "24", "23"):
         make(cls).fit(X, y[:-1])
+    if y is TIMES:
+        bad = TIMES.copy()
+        bad["f1"][3] = np.nan
+        with refuses("the time of y must be finite", "row 3 has nan"):
+            make(cls).fit(X, bad)
+        return
     with refuses("NaN"):
         make(cls).fit(X, np.r_[np.nan, np.ones(N - 1)])
     if y is VALUES:

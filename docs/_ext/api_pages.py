@@ -27,6 +27,7 @@ PUBLIC = (
     "multikernel.bayesian",
     "multikernel.boosting",
     "multikernel.pairs",
+    "multikernel.survival",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

@@ -34,6 +34,7 @@ from multikernel.spectral import (
     KernelKNNClassifier,
     SpectralKernelClassifier,
 )
+from multikernel.survival import MKLSurvival
 from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
@@ -172,6 +173,24 @@ def pairs(fig: Figure) -> None:
     bare(first, f"{measured.mean():.0%} of the pairs measured")
     error = np.sqrt(np.mean((predicted - truth)[~measured] ** 2))
     bare(second, f"root mean squared error of the others {error:.2f}")
+
+
+@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
+def survival(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    death, end = rng.exponential(np.exp(-X[:, 0] - 0.7 * X[:, 2])), rng.exponential(2.0, size=300)
+    views = [("clinic", Linear(), [0, 1]), ("genes", Linear(), [2, 3]), ("noise", Linear(), [4, 5])]
+    y = {"event": death <= end, "time": np.minimum(death, end)}
+    model = MKLSurvival(views).fit(X, y)
+    left, right = two_panels(fig)
+    places = np.argsort(model.predict(X))[[30, 150, 270]]
+    at = np.linspace(0.0, 2.0, 400)
+    for curve, colour in zip(model.predict_survival_function(X[places], at), COLOURS, strict=False):
+        left.step(at, curve, where="post", color=colour)
+    left.set_xlabel("time")
+    bare(left, f"Harrell's C of the samples {model.score(X, y):.2f}")
+    weights(right, model, "weights")
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

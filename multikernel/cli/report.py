@@ -174,7 +174,9 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
 def _read(source: tables.Source, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
     """The columns and the target of the fit, and what a reader of the report should know of them."""
     fit = record.get("data") or {}
-    table = tables.read_new(replace(source, target=fit.get("target"), how=fit.get("join")), record)
+    censored = tables.Censored(fit["event"], fit.get("entry")) if fit.get("event") else None
+    whole = replace(source, target=fit.get("target"), how=fit.get("join"), censored=censored)
+    table = tables.read_new(whole, record)
     _require_rows(table, fit["n_samples"], parts)
     X, notes = tables.match_training(record, table)
     say(*notes)

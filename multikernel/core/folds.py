@@ -2,10 +2,12 @@
 
 One rule for all that is cross-validated here. A number of folds means stratified folds for classes and plain
 folds for values. There are never more of them than the smallest class has samples, nor more than half as many
-as there are values, so that R² is defined on every fold; a class with a single sample is an error.
+as there are values, so that R² is defined on every fold; a class with a single sample is an error. Folds of
+censored times are stratified on the event, and never more than there are events: `EventKFold` splits so.
 """
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
-from .._validation import check_positive_integer
+from .._validation import check_flag, check_positive_integer
+from .survival_targets import SurvivalTarget, as_survival
 
 Split = tuple[Array, Array]
 
@@ -42,10 +45,10 @@ def make_folds(
 ) -> list[Split]:
     """Make the folds that a number (at least 2) stands for: row numbers (train, test).
 
-    Fewer are made where a class, or all of the data, is too small; stratified ones for a ``classifier``. The
-    samples are split anew ``n_repeats`` times. Without a seed of the shuffle it is 0, so that the same data
-    have the same folds. ``needs`` and ``remedy`` are beginning and end of the message on a class of one
-    sample, which is a ValueError.
+    Fewer are made where a class, or all of the data, is too small; stratified ones for a ``classifier``,
+    and by the events for a `y` that is a SurvivalTarget. The samples are split anew ``n_repeats`` times.
+    Without a seed of the shuffle it is 0, so that the same data have the same folds. ``needs`` and
+    ``remedy`` are beginning and end of the message on a class of one sample, which is a ValueError.
 
     Examples
     --------
@@ -54,6 +57,8 @@ def make_folds(
     """
     if check_positive_integer("cv", n_splits) < 2:
         raise ValueError(f"cv must be at least 2 folds; got {n_splits}.")
+    if isinstance(y, SurvivalTarget):
+        return _event_folds(y, n_splits, shuffle, random_state, n_repeats, needs)
     targets = np.asarray(y)
     n, kind = len(targets), StratifiedKFold if classifier else KFold
     if classifier:
@@ -75,6 +80,95 @@ def make_folds(
     return [split for _ in range(n_repeats) for split in folds.split(np.empty((n, 0)), targets)]
 
 
+def _event_folds(
+    target: SurvivalTarget, n_splits: int, shuffle: bool, random_state: Any, n_repeats: int, needs: str
+) -> list[Split]:
+    """Folds with events in every part, and with the same share of them where enough samples are censored."""
+    n, n_events = len(target), target.n_events
+    if n_events < 2:
+        raise ValueError(
+            f"{needs} at least 2 samples with an event; got {n_events} among {n} samples. Add samples."
+        )
+    n_folds = min(int(n_splits), n_events)
+    kind = StratifiedKFold if n - n_events >= n_folds else KFold
+    rng = random_source(0 if random_state is None else random_state) if shuffle else None
+    folds = kind(n_folds, shuffle=shuffle, random_state=rng)
+    return [split for _ in range(n_repeats) for split in folds.split(np.empty((n, 0)), target.event)]
+
+
+class EventKFold:
+    """Folds of censored times that have the same share of events each, for scikit-learn's `cv`.
+
+    Scikit-learn's own folds know nothing of events: with few of them, some parts have none, and no score.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2. With fewer events there are fewer folds, one for each event.
+    n_repeats : int, default=1
+        How often the samples are split anew; needs ``shuffle``.
+    shuffle : bool, default=True
+    random_state : int, RandomState or None, default=None
+        None is 0: the same data have the same folds.
+
+    Examples
+    --------
+    >>> y = np.array([(True, 3.0), (False, 4.0), (True, 5.0), (False, 6.0)], dtype="?, f8")
+    >>> [int(y[test]["f0"].sum()) for _, test in EventKFold(2).split(y, y)]
+    [1, 1]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, n_repeats: int = 1, shuffle: bool = True, random_state: Any = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Split]:
+        """Rows of the training and of the validation part of each fold.
+
+        Parameters
+        ----------
+        X : object
+            Not read.
+        y : target of a survival model
+        groups : object, default=None
+            Not read.
+
+        Yields
+        ------
+        train, test : ndarray of int
+        """
+        repeats = check_positive_integer("n_repeats", self.n_repeats)
+        shuffle = check_flag("shuffle", self.shuffle)
+        if repeats > 1 and not shuffle:
+            raise ValueError("n_repeats must be 1 where shuffle=False: the folds are the same each time.")
+        options: dict[str, Any] = {"shuffle": shuffle, "random_state": self.random_state}
+        yield from make_folds(as_survival(y), self.n_splits, classifier=False, n_repeats=repeats, **options)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds: that of the events, where `y` is given and has fewer.
+
+        Parameters
+        ----------
+        X, groups : object, default=None
+            Not read.
+        y : target of a survival model, default=None
+
+        Returns
+        -------
+        int
+        """
+        n_splits = self.n_splits if y is None else min(self.n_splits, as_survival(y).n_events)
+        return n_splits * self.n_repeats
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
+
+
 def list_splits(
     cv: Any, X: Any, y: Any, *, classifier: bool = True, random_state: Any = None, groups: Any = None
 ) -> list[Split]:
@@ -89,10 +183,12 @@ def list_splits(
         return make_folds(
             rows if y is None else y,
             5 if cv is None else cv,
-            classifier=classifier and y is not None and type_of_target(y) in ("binary", "multiclass"),
+            classifier=classifier and _holds_classes(y),
             shuffle=random_state is not None,
             random_state=random_state,
         )
+    if isinstance(y, SurvivalTarget):  # splitters take rows of it, or count them
+        y = y.to_structured()
     try:
         folds = check_cv(cv, y, classifier=classifier)
     except (TypeError, ValueError, NotImplementedError) as error:  # the last of a memoryview
@@ -120,6 +216,12 @@ def list_splits(
                 f"each fold of cv must have samples in both parts; the {what} part of fold {number} has none."
             )
     return splits
+
+
+def _holds_classes(y: Any) -> bool:
+    if y is None or isinstance(y, SurvivalTarget):
+        return False
+    return type_of_target(y) in ("binary", "multiclass")
 
 
 def make_group_folds(

@@ -1,7 +1,8 @@
 """Data to learn from: data sets by name with checksums, scikit-learn's digits as views, and made-up data.
 
 Sets by name are found in folders (``catalogue``) and read, or fetched (``loading``); the ``digits`` and the
-``faces`` are pictures, of which ``image_views`` makes views; ``generators`` draws made-up data.
+``faces`` are pictures, of which ``image_views`` makes views; ``generators`` draws made-up data, and
+``survival`` censored times.
 """
 
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
@@ -23,11 +24,13 @@ from multikernel.datasets.loading import (
     list_datasets,
     load_dataset,
 )
+from multikernel.datasets.survival import SurvivalViews, make_survival_views
 
 __all__ = [
     "Dataset",
     "Faces",
     "Proteins",
+    "SurvivalViews",
     "ViewedDataset",
     "check_dataset",
     "dataset_fingerprint",
@@ -41,5 +44,6 @@ __all__ = [
     "make_interleaved",
     "make_piecewise",
     "make_proteins",
+    "make_survival_views",
     "piecewise_curve",
 ]

@@ -49,7 +49,8 @@ class Dataset:
     X : ndarray or csr_matrix of shape (n, d), DataFrame of shape (n, d), or None
         The single table, or the columns of all views; None where the set has networks, kernels or sequences.
     y : ndarray of shape (n,) or (n, n_labels), or None
-        Classes as integers from 0, numbers for regression, or a 0/1 table of several labels.
+        Classes as integers from 0, numbers for regression, a 0/1 table of several labels, or a structured
+        array with the fields ``event`` and ``time`` of censored times.
     views : dict of str to ndarray of shape (n, d_view)
         The tables of a multi-view set, without the ``view_`` of their arrays' names.
     arrays : dict of str to ndarray
@@ -334,7 +335,16 @@ def make_dataset(name: str, arrays: Arrays, fields: Mapping[str, Any], sha256: s
         names = {view: pd.Index(listed, dtype=object) for view, listed in columns.items()}
         tables = [pd.DataFrame(table, columns=names[view]) for view, table in views.items()]
         X = pd.concat(tables, axis="columns")
-    return Dataset(name, X, arrays.get("y", arrays.get("Y")), views, arrays, fields, sha256, columns)
+    return Dataset(name, X, _target(arrays), views, arrays, fields, sha256, columns)
+
+
+def _target(arrays: Arrays) -> np.ndarray | None:
+    """Classes, numbers or labels; of censored times one array with the fields ``event`` and ``time``."""
+    if not {"time", "event"} <= arrays.keys():
+        return arrays.get("y", arrays.get("Y"))
+    y = np.empty(arrays["time"].shape, dtype=[("event", bool), ("time", np.float64)])
+    y["event"], y["time"] = arrays["event"], arrays["time"]
+    return y
 
 
 def _column_names(view: str, table: np.ndarray, arrays: Arrays) -> list[str]:

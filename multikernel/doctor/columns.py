@@ -269,7 +269,7 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
     """
     hashes = _row_hashes(columns, used)
     y = target.values[columns.rows]
-    if target.task == "values":
+    if target.task in ("values", "survival"):
         hashes = hashes * 31 + np.array([hash(value) for value in y.tolist()])
     _, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     again = int((counts - 1).sum())
@@ -279,12 +279,13 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
     example = np.flatnonzero(groups == groups[int(np.flatnonzero(repeated)[0])])[:2]
     at = [int(columns.rows[row]) for row in example]
     once = columns.recipes.distinct_rows(sorted(used), len(columns.names), target.task == "values")
+    once = "" if target.task == "survival" else f" Or keep one of each: {once}"
     yield Finding(
         "note",
         "rows",
         f"{again} of {columns.n} ({percent(again, columns.n)}) repeat an earlier one, for example rows "
         f"{at[0]} and {at[1]}; where one trains and the other tests, the score flatters.",
-        f"Keep copies in one fold with GroupKFold. Or keep one of each: {once}",
+        f"Keep copies in one fold with GroupKFold.{once}",
         "Keep one of each in the file.",
     )
     if target.task == "classes" and target.known.all():

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import check_choice, check_positive_integer, check_seed, is_frame
+from multikernel.core.survival_targets import looks_censored
 from multikernel.doctor.columns import (
     Columns,
     check_absent,
@@ -38,6 +39,7 @@ from multikernel.doctor.leakage import (
     check_kernels_alone,
     predict_alone,
 )
+from multikernel.doctor.survival import examine_survival
 from multikernel.doctor.target import Target, examine_target
 from multikernel.doctor.views import (
     ViewedTable,
@@ -57,7 +59,7 @@ from multikernel.views.precomputed import storage_of
 from multikernel.views.tables import MultiTable, as_table, n_columns
 from multikernel.viz import describe_data
 
-TASKS = ("auto", "classes", "values")
+TASKS = ("auto", "classes", "values", "survival")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
 _MORE_ROWS = ("max_samples=", "--max-samples ")
 _FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
@@ -117,11 +119,12 @@ def diagnose(
         As an estimator takes it. A stack, or a dict of name to square matrix, is taken for precomputed
         kernels; nothing of it is modified. Columns of several tables are called ``table:column``.
     y : array-like of shape (n,), optional
-        Classes or values.
+        Classes or values; or event and time of censored times, in any form that a survival model takes.
     kernels : as in an estimator, default="auto"
         ``"precomputed"`` for precomputed kernels.
-    task : {"auto", "classes", "values"}
-        What the target is; ``"auto"`` takes text and few whole numbers for classes.
+    task : {"auto", "classes", "values", "survival"}
+        What the target is; ``"auto"`` takes text and few whole numbers for classes, and structured arrays,
+        tuples and tables with an event and a time for censored times.
     max_samples : int, default=1000
         Maximum number of rows, drawn by chance, on which kernels are examined; the memory estimate is for all
         rows.
@@ -210,7 +213,7 @@ def _examine_matrices(X: Any, y: Any, task: str, limit: int, rng: np.random.Gene
 
 
 def _examine_group(chart: _Chart, matrices: dict[str, np.ndarray], y: Any) -> None:
-    chart.target, findings = examine_target(y, chart.n, chart.task, chart.recipes)
+    chart.target, findings = _read_target(y, chart)
     chart.findings += findings
     chart.rows = chart.sample(len(matrices))
     for name, K in matrices.items():
@@ -263,11 +266,11 @@ def _for_tables(finding: Finding) -> Finding:
 
 
 def _examine_one(table: Any, y: Any, kernels: Any, automatic: bool, chart: _Chart) -> _Chart:
-    n, task, rng, recipes = chart.n, chart.task, chart.rng, chart.recipes
-    chart.findings += _check_table(table, n)
+    rng, recipes = chart.rng, chart.recipes
+    chart.findings += _check_table(table, chart.n)
     if chart.findings:
         return chart
-    chart.target, findings = examine_target(y, n, task, recipes)
+    chart.target, findings = _read_target(y, chart)
     chart.findings += findings
     found, findings = find_views(kernels, table, n_columns(table))
     chart.findings += findings
@@ -281,6 +284,12 @@ def _examine_one(table: Any, y: Any, kernels: Any, automatic: bool, chart: _Char
         _examine_columns(chart, columns, found)
     _examine_grams(chart, found, automatic=automatic)
     return chart
+
+
+def _read_target(y: Any, chart: _Chart) -> tuple[Target, list[Finding]]:
+    if chart.task == "survival" or (chart.task == "auto" and looks_censored(y)):
+        return examine_survival(y, chart.n)
+    return examine_target(y, chart.n, chart.task, chart.recipes)
 
 
 def _check_table(table: Any, n: int) -> Iterator[Finding]:
@@ -308,12 +317,12 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
     findings += check_columns(columns, chart.columns, used)
     findings += check_scales(found, columns)
     findings += check_rows(columns, chart.target, used)
-    if can_tell(chart.target):
-        skills = predict_alone(columns, chart.target, chart.columns)
-        findings += check_columns_alone(columns, chart.target, skills, used)
-        findings += check_gaps_alone(columns, chart.target, used)
+    for part in filter(can_tell, chart.target.leaks):
+        skills = predict_alone(columns, part, chart.columns)
+        findings += check_columns_alone(columns, part, skills, used)
+        findings += check_gaps_alone(columns, part, used)
         for position, skill in skills.items():
-            chart.columns[position]["alone"] = skill
+            chart.columns[position]["alone"] = max(skill, chart.columns[position]["alone"] or skill)
 
 
 def _examine_grams(chart: _Chart, found: ViewedTable, automatic: bool) -> None:
@@ -335,8 +344,8 @@ def _examine_grams(chart: _Chart, found: ViewedTable, automatic: bool) -> None:
 
 
 def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iterator[Finding]:
-    target = chart.target
-    assert target is not None
+    assert chart.target is not None
+    target = chart.target.leaks[0]
     known = target.known[chart.rows]
     told = can_tell(target) and bool(known.all())
     part = Target(target.task, target.values[chart.rows], known, target.classes)
@@ -353,6 +362,7 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
     if chart.n < _FEW_ROWS:
         what = f"{chart.n} are few: scores of cross-validation will differ much from fold to fold."
         folds = "RepeatedKFold" if target.task == "values" else "RepeatedStratifiedKFold"
+        folds = "EventKFold" if chart.target.parts else folds
         yield Finding(
             "note", "rows", what, f"Repeat it, cv={folds}(n_repeats=20), or bring more.", "Bring more."
         )

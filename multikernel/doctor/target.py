@@ -21,10 +21,16 @@ _IMBALANCE = 10.0  # the larger class predicted always is right in 10 of 11 case
 class Target:
     """A target that can be worked with."""
 
-    task: str  # classes, values or nothing
+    task: str  # classes, values, survival or nothing
     values: np.ndarray  # codes 0, 1, … of classes, or numbers; anything in the rows without a target
     known: np.ndarray  # which rows have a target
     classes: list[Any]  # the labels of the codes
+    parts: tuple[Target, ...] = ()  # of censored times: the time as values, the event as classes
+
+    @property
+    def leaks(self) -> tuple[Target, ...]:
+        """What a column could give away: the target itself, or its parts."""
+        return self.parts or (self,)
 
     @property
     def n_distinct(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Array
 from ..core.folds import Split, list_splits, make_folds, make_group_folds, reads_groups
 from ..core.inputs import check_sample_weights
+from ..core.survival_targets import as_survival
 from ..rows import count_rows
 from .scoring import TASKS
 from .statistics.paired_tests import FOLDS, REPEATS
@@ -111,21 +112,13 @@ def number_of_folds(
     options: dict[str, Any] = {"random_state": seed, "n_repeats": n_repeats, **words}
     if data.groups is None:
         return make_folds(strata, n_splits, classifier=stratified, **options)
+    strata = strata.event if task == "survival" else strata
     return make_group_folds(strata, data.groups, n_splits, classifier=stratified, **options)
 
 
 def _strata(y: Any, task: str) -> Any:
     """What folds are stratified by: classes, or the events of censored times."""
-    if task != "survival":
-        return y
-    values = np.asarray(y)
-    names = [name for name in values.dtype.names or () if values.dtype[name].kind == "b"]
-    if not names:
-        raise ValueError(
-            "y of a survival model must be a structured array with a bool field, the events; got "
-            f"{values.dtype}."
-        )
-    return values[names[0]]
+    return as_survival(y) if task == "survival" else y
 
 
 def _is_number(cv: Any) -> bool:

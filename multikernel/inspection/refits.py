@@ -17,8 +17,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Array
 from ..core.folds import Split, list_splits, reads_groups
+from ..core.low_rank import settle_route
 from ..core.store import Result
-from ..mkl.low_rank import settle_route
 from .protocol import Samples, number_of_folds
 from .scoring import Scorers, measure, task_of
 from .subject import shares_of, subject_of

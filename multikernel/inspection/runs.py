@@ -26,6 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._typing import Array
 from .._validation import check_n_jobs
 from ..core.store import Progress, Result, ResultStore, Work, run_works
+from ..core.survival_targets import as_survival
 from ..rows import count_rows
 from ..views.tables import as_tables
 from .fingerprint import fingerprint
@@ -84,7 +85,7 @@ def make_contest(estimators: Any, datasets: Any, judging: Judging, seed: int) ->
     """Check what is compared, before anything is fitted, and draw the folds."""
     _check_estimators(estimators)
     task = _same_task(estimators, judging.scoring)
-    samples = judging.samples(_check_datasets(datasets))
+    samples = judging.samples(_check_datasets(datasets, task))
     asked = scores_asked(judging.scoring, task)
     weighted = judging.sample_weight is not None
     scorers = {
@@ -318,7 +319,7 @@ def _check_estimators(estimators: Any) -> None:
             )
 
 
-def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
+def _check_datasets(datasets: Any, task: str) -> dict[str, tuple[Any, Any]]:
     _check_named("datasets", datasets, '{"iris": (X, y)}')
     checked = {}
     for name, data in datasets.items():
@@ -327,6 +328,8 @@ def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
         if data[1] is None:
             raise TypeError(f"{_called(name)} must have targets y, one for each row of X; got None.")
         try:
+            if task == "survival":
+                data = data[0], as_survival(data[1]).to_structured()
             X, y = indexable(as_tables(data[0]) if isinstance(data[0], Mapping) else data[0], data[1])
         except (TypeError, ValueError) as error:
             raise ValueError(f"{_called(name)} must have as many rows as targets: {error}") from error

@@ -30,6 +30,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
+from ..core.low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.optim.loop import Status, carried
 from ..core.row_input import labelled_rows, signed_rows
 from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
@@ -37,7 +38,6 @@ from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
 from ..core.weights.factors import BlockResult
 from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
-from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .vanished import warn_of_vanished
 from .working_sets import Group, fit_working_sets, may_take_sets
 
@@ -87,6 +87,9 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
     costs : array (n_kernels,) or dict by view name, optional
         A kernel with a larger :math:`d_m` has to earn its weight.
+    max_kernels : int or KernelLimit, default=None
+        Maximum number of kernels with weight, or a limit of what they cost together. The best subset is found
+        by a search, and ``dual_gap_`` bounds how far any other subset could be better (see Notes).
     multiclass : {"ovr", "ovo", "dag", "shared", "joint"}
         One machine for each class, or pair of classes, with weights of its own; or one for each class with
         the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Of pairs, all
@@ -187,6 +190,12 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     has no intercepts. ``dual_coef_`` has a row for each class,
     :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
 
+    With ``max_kernels``, the minimum is also over the subsets of at most so many kernels: branch and bound,
+    whose lower bounds are certified fits of more kernels. ``tol`` is the relative gap to the best subset,
+    ``n_iter_`` the number of nodes and ``history_`` has an entry for each. The search may take long: it ends
+    with the best subset so far, and its gap, after ``max_time`` or ``KernelLimit(max_nodes=...)``. More than
+    two classes need ``multiclass="shared"`` or ``"joint"``, and C a number.
+
     With ``KernelBank(kernels, missing="renormalize")`` an absent kernel is 0, and sample i is scaled by
     :math:`c_i`, with :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it
     has, but at most what it is at equal weights. The weights are learned with the c of the weights before,
@@ -232,6 +241,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     about = MKL
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -239,6 +249,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     loss: str = "hinge"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     multiclass: str = "ovr"
     class_weight: Any = None
     probability: bool = False
@@ -276,6 +287,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
+        if self.max_kernels is not None and isinstance(self.C, str):
+            raise ValueError('max_kernels needs a number as C; got "learn". Choose C by cross-validation.')
         if self.multiclass != "joint":
             return
         if self.loss != "hinge":
@@ -299,7 +312,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
                 f"C={self.C!r} has no low-rank route, which needs a finite C. Use a number (a large "
                 "one for a hard margin), or gram='dense' or 'memmap'."
             )
-        return ""
+        return super()._why_not_low_rank()
 
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any) -> None:
         refuse_calibration(self, X)
@@ -367,7 +380,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         X, codes, samples = self._samples(X, y, sample_weight)
         Ks = self._fit_kernels(X, samples, on_demand=True)
         self._votes = votes_by(self.multiclass)
-        return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
+        problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
+        if self.max_kernels is not None and len(problems) > 1:
+            raise ValueError(
+                "max_kernels needs one set of weights for all classes; got "
+                f'multiclass={self.multiclass!r}, with weights for each. Use multiclass="shared" or "joint".'
+            )
+        return Ks, problems, samples
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Samples]:
         """The checked table, the codes of the classes, and the distinct samples with their weights."""

@@ -96,6 +96,8 @@ class Tuned(KernelEstimator):
         self._check_storage()
         if sample_weight is not None:
             check_takes_weights(self.scoring)
+        if self._fit_each_target(X, y, sample_weight, groups):
+            return self
         seed = seed_of(self)
         banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks(X)]
         self._set_units(banks)
@@ -114,6 +116,10 @@ class Tuned(KernelEstimator):
         self._learn_from_folds(banks[chosen.bank])
         self._tell_of_search(search)
         return self
+
+    def _fit_each_target(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> bool:
+        """Whether targets have weights of their own, and then the fit."""
+        return False
 
     # ------------------------------------------------------------------ parameters
     def _check_search(self) -> None:

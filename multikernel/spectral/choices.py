@@ -108,13 +108,14 @@ def is_cross_validated(*parameters: Any) -> bool:
     return any(isinstance(word, str) and word == "cv" for word in words)
 
 
-def make_judge(cv: Any, codes: Array, seed: int, make_machine: Any) -> Folds:
+def make_judge(cv: Any, labels: Array, seed: int, make_machine: Any) -> Folds:
     """The folds of the labelled points, judged by the machine that will classify."""
-    splits = list_splits(cv, np.zeros((codes.size, 1)), codes, random_state=seed)
+    splits = list_splits(cv, np.zeros((labels.size, 1)), labels, random_state=seed)
+    n_classes = np.unique(labels).size
     for train, _ in splits:
-        if np.unique(codes[train]).size < codes.max() + 1:
+        if np.unique(labels[train]).size < n_classes:
             raise ValueError(
-                f"cv must leave labelled points of all {codes.max() + 1} classes to learn from in each "
+                f"cv must leave labelled points of all {n_classes} classes to learn from in each "
                 f"fold; got cv={cv!r}, which does not. Use stratified folds, or label more points."
             )
     return Folds(splits, make_machine)

@@ -313,7 +313,8 @@ class SpectralKernelClassifier(
             check_choice("order", self.order, ORDERS)
         folds = None
         if is_cross_validated(self.gamma if self._is_gaussian else None, self.reg, self.eig_tol):
-            folds = make_judge(self.cv, codes, seed, lambda: self._make_classifier(seed))
+            labels = self.classes_[codes]
+            folds = make_judge(self.cv, labels, seed, lambda: self._make_classifier(seed))
         return Grid(
             criterion=self.method,
             method=as_solver(self.solver, self.method, several=several),

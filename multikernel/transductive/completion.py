@@ -358,15 +358,22 @@ def learn_precision(precisions: Any, y: Any, *, tol: float = 1e-8, max_iter: int
     (array([16.95,  0.23]), 'optimal')
     """
     Rs = _precision_stack(precisions)
-    Y = check_real_matrix(y, "y").astype(float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if Y.ndim != 2 or len(Y) != Rs.shape[1] or not np.isfinite(Y).all() or not Y.any():
-        raise ValueError(
-            f"y must hold a finite number, not all zero, for each of the {Rs.shape[1]} points; got shape "
-            f"{Y.shape}."
-        )
+    Y = _process_values(y, Rs.shape[1])
     check_positive_integer("max_iter", max_iter)
     return _Precision(Rs, Y).minimize(check_number("tol", tol, above=0.0), max_iter)
+
+
+def _process_values(y: Any, n: int) -> Array:
+    """The checked values (n, k)."""
+    values = check_real_matrix(y, "y").astype(float)
+    required = f"y must hold a finite number, not all zero, for each of the {n} points"
+    if values.ndim not in (1, 2) or len(values) != n:
+        raise ValueError(f"{required}; got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{required}; got {values[~np.isfinite(values)][0]}.")
+    if not values.any():
+        raise ValueError(f"{required}; got zeros only.")
+    return values[:, None] if values.ndim == 1 else values
 
 
 def _precision_stack(precisions: Any) -> Array:
@@ -378,9 +385,15 @@ def _precision_stack(precisions: Any) -> Array:
         matrices = list(precisions.values() if isinstance(precisions, Mapping) else precisions)
     if not matrices:
         raise ValueError("precisions must be matrices (n, n), a list of them or an array (n, n, n_matrices).")
-    Rs = np.stack([check_real_matrix(R, f"precision {i}").astype(float) for i, R in enumerate(matrices)])
-    if Rs.ndim != 3 or Rs.shape[1] != Rs.shape[2]:
-        raise ValueError(f"precisions must be square matrices of one size; got shape {Rs.shape[1:]}.")
+    checked = [check_real_matrix(R, f"precision {i}").astype(float) for i, R in enumerate(matrices)]
+    n = len(checked[0]) if checked[0].ndim else 0
+    for i, R in enumerate(checked):
+        if R.shape != (n, n):
+            raise ValueError(
+                f"precisions must be square matrices of one size, ({n}, {n}) here; precision {i} has shape "
+                f"{R.shape}."
+            )
+    Rs = np.stack(checked)
     for i, R in enumerate(Rs):
         check_gram(R, f"precision {i}")
         size = float(np.abs(R).max())

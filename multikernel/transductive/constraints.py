@@ -53,6 +53,8 @@ def _row(triple: Any, number: int, names: list[str], parts: Array) -> tuple[Arra
     if not isinstance(triple, tuple | list) or len(triple) != 3:
         raise ValueError(f"{label} must have three parts; got {triple!r}. To constrain weights, {_FORM}.")
     what, lower, upper = triple
+    if isinstance(what, Mapping | Sequence) and len(what) == 0:
+        raise ValueError(f"{label} must name the weights that it is about; got {what!r}.")
     row = _coefficients(what, label, names, parts)
     low = -np.inf if lower is None else _end(f"lower end of {label}", lower)
     high = np.inf if upper is None else _end(f"upper end of {label}", upper)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import costs, preparation, search, search_figures, several_classes, surfaces
+from studies.gonen2010 import costs, halving, preparation, search, search_figures, several_classes, surfaces
 from studies.gonen2010.claims import judge
-from studies.gonen2010.inventory import inventory_notes
+from studies.gonen2010.inventory import ABSENT, INVENTORY, inventory_notes
 from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
+from studies.gonen2010.published import cells_of
 from studies.gonen2010.yeast import DATA
 from studies.study import Study, Table
 
@@ -27,7 +28,8 @@ def _in_order(entries: Iterable[Table]) -> list[Table]:
 _PUBLISHED = tuple(
     entry for kind in ("table", "figure") for entry in _in_order(e for e in _ENTRIES if e.kind == kind)
 )
-_OWN = (preparation.TABLE, *(entry for entry in _ENTRIES if entry.kind == "own"))
+_N_ABSENT = sum(len(cells_of(item.stem)) for item in INVENTORY if item.status == "impossible")
+_OWN = (preparation.TABLE, halving.TABLE, *(entry for entry in _ENTRIES if entry.kind == "own"))
 STUDY = Study(
     name="gonen2010",
     title="Gönen (2010)",
@@ -39,17 +41,16 @@ STUDY = Study(
     figures={entry.name: entry for entry in _PUBLISHED if entry.kind == "figure"},
     own={entry.name: entry for entry in _OWN},
     notes=(
-        *inventory_notes([entry.stem for entry in _PUBLISHED]),
+        *inventory_notes([entry.stem for entry in _PUBLISHED], _N_ABSENT),
         "The thesis prints means and standard deviations of ten folds with one random third as the test set. "
         "Other thirds give other means: the s.e. here are over several thirds, and ± is not used.",
-        "Not compared (absent) are the counts of wins, ties and losses, which stand as text beside ours, and "
-        "costs d that are set to 1.",
         "The defaults of the library's localized estimators (step rule, stop, scaling of columns and "
         "kernels) were partly fitted to the thesis's tables, and the optimizers were compared on test "
         "samples: the pages on localized kernels are no independent confirmation of the method.",
     ),
     claims=judge,
     data=(DATA, *DATA_LOCALIZED),
+    absent=ABSENT,
     judges_parts=True,
 )
 

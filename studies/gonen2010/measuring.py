@@ -17,7 +17,7 @@ from multikernel.inspection import f_test_5x2cv, wilcoxon_signed_rank
 from multikernel.mkl.classifier import MKLClassifier
 from studies.compare import compare, comparison_row
 from studies.fitting import convergence_reported
-from studies.gonen2010.protocol import HALVES, LEVEL, REPEATS, Fold
+from studies.gonen2010.protocol import FOLDS, HALVES, LEVEL, REPEATS, Fold
 from studies.gonen2010.published import NUMBERS
 from studies.gonen2010.published_combining import OUTCOMES, wilcoxon_verdicts
 from studies.gonen2010.setting import THIRDS, Stacks, Task, draw_folds, fold_stacks
@@ -82,8 +82,10 @@ def _accuracy(model: MKLClassifier, stack: Array, y: Array) -> float:
     return 100.0 * float(np.mean(model.predict(stack) == y))
 
 
-def measure_task(task: Task, split: int, methods: Mapping[str, Method], grid: Sequence[float]) -> Found:
-    """Return how each method does on the ten folds of a split, at the C of its best mean validation.
+def measure_task(
+    task: Task, split: int, methods: Mapping[str, Method], grid: Sequence[float], n_folds: int = FOLDS
+) -> Found:
+    """Return how each method does on the folds of a split, at the C of its best mean validation.
 
     Parameters
     ----------
@@ -92,6 +94,8 @@ def measure_task(task: Task, split: int, methods: Mapping[str, Method], grid: Se
     methods : mapping of str to Method
     grid : sequence of float
         The values of C, ascending.
+    n_folds : int, default=10
+        How many of the folds, from the first.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def measure_task(task: Task, split: int, methods: Mapping[str, Method], grid: Se
     """
     points = task.load(split)
     by_method: dict[str, list[list[Found]]] = {name: [] for name in methods}
-    for fold in draw_folds(points, split):
+    for fold in draw_folds(points, split)[:n_folds]:
         stacks = fold_stacks(task.views(points), points.X, fold)
         for name, method in methods.items():
             by_method[name].append([fit_stack(stacks, points.y, fold, C, method)[1] for C in grid])

@@ -49,7 +49,8 @@ def _scaled(load: Callable[[int], Points], split: int) -> Points:
     return replace(points, X=(points.X - low) / np.where(high > low, high - low, 1.0))
 
 
-def _drawn(load: Callable[[int], Points], split: int) -> Points:
+def draw_points(load: Callable[[int], Points], split: int) -> Points:
+    """Return some of the points that are loaded, drawn at random: 1500 of them."""
     points = load(split)
     rows = np.random.default_rng([_SEED, split]).permutation(len(points.y))[:N_SMALL]
     return replace(points, X=points.X[rows], y=points.y[rows])
@@ -72,7 +73,7 @@ def varied_task(name: str, variant: str) -> Task:
         return replace(task, load=partial(_scaled, task.load), views=as_they_are)
     if variant == "supplied":
         return replace(task, load=partial(load_digit_pair, "pendigits", _PENDIGITS[name], supplied=True))
-    return replace(task, load=partial(_drawn, task.load))
+    return replace(task, load=partial(draw_points, task.load))
 
 
 def compute_variant(task: str, variant: str, split: int) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def _bar_figure(name: str) -> Table:
         notes=("The bars of the thesis carry no numbers.",),
         figure=draw_bars,
         kind="figure",
+        shares=f"table{table}",
     )
 
 
@@ -181,6 +182,7 @@ _COMPONENTS = Table(
     figure=draw_components,
     kind="figure",
     cells=cells_of("figure5.1"),
+    shares="table5.6",
 )
 
 
@@ -262,6 +264,7 @@ _STEPS = Table(
     figure=draw_steps,
     kind="figure",
     cells=cells_of("figure5.6"),
+    shares="table5.8",
 )
 
 FIGURES = (_COMPONENTS, *map(_bar_figure, _SUBJECTS), _STEPS)

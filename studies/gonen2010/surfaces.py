@@ -270,6 +270,7 @@ def _grid_figure(name: str, title: str, searches: Sequence[str], notes: Sequence
         notes=(_GRID_NOTE, *notes),
         figure=partial(draw_grids, TOYS[name]),
         kind="figure",
+        shares="" if name == "2.2" else "figure2.2",
     )
 
 
@@ -305,6 +306,7 @@ FIGURES = (
         figure=draw_boundaries,
         kind="figure",
         cells=cells_of("figure2.4"),
+        shares="figure2.2",
     ),
     _grid_figure(
         "2.5",

@@ -13,6 +13,7 @@ from studies.compare import compare, comparison_row
 from studies.counts import (
     ABSENT,
     FEWER,
+    PARTLY,
     PROTOCOL,
     STAND_IN,
     UNEXPLAINED,
@@ -72,7 +73,8 @@ def test_a_table_is_by_the_protocol_on_a_part_of_the_splits_by_stand_in_or_absen
     assert state() == {PROTOCOL: ["table 1"]}
     assert state(splits=1) == {FEWER: ["table 1 (1 of 2)"]}
     assert state(stand_in="Other toys.") == {STAND_IN: ["table 1"]}
-    assert entry_state({"stand_in": "", "rows": [{}, {"stand_in": "Here."}]}) == STAND_IN
+    assert entry_state({"stand_in": "", "rows": [{}, {"stand_in": "Here."}]}) == PARTLY
+    assert entry_state({"stand_in": "", "rows": [{"stand_in": "Here."}]}) == STAND_IN
     missing = count_study(make_study(), {})
     assert missing["entries"][ABSENT] == ["table 1"]
     assert missing["cells"]["absent"] == missing["cells"]["published"] == 4

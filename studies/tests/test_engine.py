@@ -1,6 +1,7 @@
 """The engine: every unit once, whatever stops the run; and the same result in whatever order."""
 
 import json
+from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
@@ -72,6 +73,22 @@ def test_more_splits_add_only_those(tmp_path):
     toy.COMPUTED.clear()
     assert run(tmp_path, splits=2)["rows"][0]["values"]["x"]["n"] == 2
     assert toy.COMPUTED == []
+
+
+def test_a_unit_of_two_tables_is_computed_once(tmp_path):
+    study = toy.make_study()
+    study = replace(study, tables={**study.tables, "2": replace(study.table("1"), name="2")})
+    first = run_table(study, study.table("1"), folder=tmp_path, splits=2)
+    toy.COMPUTED.clear()
+    second = run_table(study, study.table("2"), folder=tmp_path, splits=3)
+    assert toy.COMPUTED == ["aa/2", "b/2"]
+    assert (tmp_path / "table2.jsonl").read_text().startswith((tmp_path / "table1.jsonl").read_text())
+    assert run_table(study, study.table("1"), folder=tmp_path, splits=3)["rows"] == second["rows"]
+    assert run_table(study, study.table("1"), folder=tmp_path, splits=2) == first
+    toy.COMPUTED.clear()
+    other = replace(study.table("2"), name="3", version=9)  # another protocol takes nothing
+    run_table(replace(study, tables={**study.tables, "3": other}), other, folder=tmp_path, splits=1)
+    assert toy.COMPUTED == ["aa/0", "b/0"]
 
 
 # --- protocol ----------------------------------------------------------------------------------------------

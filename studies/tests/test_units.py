@@ -18,9 +18,9 @@ COUNTS = {
         "table5.21": 12, "table5.22": 8, "table5.23": 2, "table5.24": 7, "table5.25": 2, "figure3.2": 3 * 5,
         "figure3.3": 11, "figure3.4": 3, "figure4.3": 2, "figure4.4": 1, "figure5.8": 8, "figure5.9": 5,
         "figure5.10": 1, "figure5.11": 2, "figure5.12": 3, "figure5.13": 8, "figure5.14": 3, "figure5.15": 3,
-        "figure5.16": 3, "figure5.17": 3, "figure5.18": 2, "figure5.19": 1 + 2 * 5 + 3 * 3,
-        "figure5.20": 1 + 2 * 3 + 3 * 2, "figure5.21": 1 + 2 * 3 + 3 * 2, "figure5.22": 16, "figure5.23": 1,
-        "figure5.24": 1,
+        "figure5.16": 3, "figure5.17": 3, "figure5.18": 2, "figure5.19": 1 + 2 * 15 + 3 * 5,
+        "figure5.20": 1 + 2 * 15 + 3 * 5, "figure5.21": 1 + 2 * 15 + 3 * 5, "figure5.22": 1 + 5 * 5,
+        "figure5.23": 1, "figure5.24": 1,
     },
     "lanckriet2004": {
         "table1": 2 * (4 + 3), "table2": 2 * (4 + 3), "table3": 4 + 3, "table4": 5 + 5, "figure1": 1,

@@ -25,7 +25,7 @@ from studies.yeung2006.claims import claims
 from studies.yeung2006.classifiers import classify, leave_one_out_errors
 from studies.yeung2006.fresh import CHOSEN, PLAIN, compute_fresh
 from studies.yeung2006.kernels import KERNELS, VARIANTS, LearnedKernel, learned_kernels
-from studies.yeung2006.preparation import PREPARATIONS
+from studies.yeung2006.preparation import CUTS, PREPARATIONS, READINGS, compute_reading
 from studies.yeung2006.published import ACCURACIES, COLUMNS, LEAVE_ONE_OUT, NUMBERS, published_accuracy
 from studies.yeung2006.setting import WIDTHS, Split, draw_split, gaussian_kernels
 from studies.yeung2006.wine import compute_left_out
@@ -158,7 +158,7 @@ def test_many_printed_plus_minus_are_below_the_smallest_standard_deviation(share
 
 def test_three_equal_ranges_of_price_fit_most_printed_means(shared_data):
     fits = {}
-    for preparation in PREPARATIONS["boston"]:
+    for preparation in ("", *CUTS):
         counts = np.bincount(setting.load_classes("boston", preparation)[1])
         sizes = {percent: counts.sum() - np.sum(-(-percent * counts // 100)) for percent in (20, 40)}
         cells = [(key[1], cell) for key, cell in ACCURACIES.items() if key[0] == "boston"]
@@ -182,11 +182,43 @@ def test_columns_are_left_as_they_are_or_coded_where_asked(data_folder):
     data_folder(few=dict(X=X, y=np.array([0, 1, 0, 1])))
     plain, _ = setting.load_classes("few", "as they are")
     np.testing.assert_allclose(plain, X - X.mean(axis=0))
-    coded, _ = setting.load_classes("few", "one-hot")
+    coded, _ = setting.load_classes("few", "one-hot; as they are")
     hot = [[1, 0, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 1, 0, 1, 0], [0, 1, 0, 0, 0, 1]]
     np.testing.assert_allclose(coded, np.array(hot) - np.mean(hot, axis=0))
-    scaled, _ = setting.load_classes("few", "one-hot, scaled")
+    scaled, _ = setting.load_classes("few", "one-hot")
     np.testing.assert_allclose(scaled.std(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("preparation", setting.SCALINGS)
+def test_columns_are_scaled_and_have_mean_zero(data_folder, preparation):
+    X = np.array([[1.0, 5.0, 2.0], [3.0, 5.0, 2.0], [3.0, 7.0, 2.0], [2.0, 9.0, 2.0]])
+    data_folder(few=dict(X=X, y=np.array([0, 1, 0, 1])))
+    scaled, _ = setting.load_classes("few", preparation)
+    norms = np.sqrt((X**2).sum(axis=1, keepdims=True))
+    expected = {
+        "as they are": X,
+        "to [0, 1]": (X - [1.0, 5.0, 0.0]) / [2.0, 4.0, 1.0],
+        "columns of length 1": X / np.sqrt((X**2).sum(axis=0)),
+        "rows of length 1": X / norms,
+    }[preparation]
+    np.testing.assert_allclose(scaled, expected - expected.mean(axis=0), atol=1e-15)
+
+
+def test_a_column_of_noise_is_added_and_classes_are_changed_where_asked(data_folder):
+    X, codes = clouds(5, 100)
+    data_folder(few=dict(X=X, y=codes))
+    plain, _ = setting.load_classes("few")
+    noisy, _ = setting.load_classes("few", "a column of noise")
+    np.testing.assert_allclose(noisy[:, :-1], plain)
+    assert noisy.shape == (100, 4) and noisy[:, -1].std() == pytest.approx(1.0)
+    _, changed = setting.load_classes("few", "5% of the classes changed")
+    assert np.sum(changed != codes) == 5 and set(changed) == {0, 1}
+
+
+def test_a_preparation_that_nobody_knows_is_refused(data_folder):
+    data_folder(few=dict(X=np.ones((4, 2)), y=np.array([0, 1, 0, 1])))
+    with pytest.raises(ValueError, match=r"preparation must be .*; got 'to \[0, 2\]'"):
+        setting.load_classes("few", "to [0, 2]")
 
 
 def test_the_gaussian_kernels_are_their_formula_and_none_comes_twice():
@@ -463,15 +495,45 @@ def test_variants_are_ours_and_are_not_counted():
     assert "88.36 ± 0.08" in published
 
 
-def test_the_rows_of_other_preparations_are_how_far_they_are_from_the_paper():
+def test_the_rows_of_other_readings_are_how_far_they_are_from_the_paper():
     table = STUDY.own["preparation"]
-    results = [(unit, dict.fromkeys(COLUMNS, 80.0)) for unit in table.units(1)]
-    rows = table.rows(results)
-    away = {tuple(r["labels"].values()): r["values"]["away"]["mean"] for r in rows if "away" in r["values"]}
+    same = dict.fromkeys(COLUMNS, 80.0)
+    results = [
+        (unit, {"chosen": same, "mean": same, "best": dict.fromkeys(COLUMNS, 90.0)})
+        for unit in table.units(2)
+    ]
+    rows = [row for row in table.rows(results) if "away_chosen" in row["values"]]
+    away = {tuple(row["labels"].values()): row["values"] for row in rows}
     theirs = [float(published_accuracy("boston", p, "gaussian", c)) for p in (20, 40) for c in COLUMNS]
-    expected = np.sqrt(np.mean((80.0 - np.array(theirs)) ** 2))
-    assert away["Boston houses, three classes of price", "terciles"] == pytest.approx(expected)
-    assert len(away) == sum(map(len, PREPARATIONS.values())) == 15
+    values = away["Boston houses, three classes of price", "terciles"]
+    for rule, value in (("chosen", 80.0), ("mean", 80.0), ("best", 90.0)):
+        expected = np.sqrt(np.mean((value - np.array(theirs)) ** 2))
+        assert values[f"away_{rule}"]["mean"] == pytest.approx(expected)
+        assert values[f"within_{rule}"]["mean"] == sum(
+            abs(value - float(cell)) <= 2.0 * float(cell.plus_minus) / np.sqrt(10.0)
+            for key, cell in ACCURACIES.items()
+            if key[0] == "boston" and key[2] == "gaussian"
+        )
+    every = [float(cell) for key, cell in ACCURACIES.items() if key[2] == "gaussian"]
+    assert away["all", "to [0, 1]"]["away_mean"]["mean"] == pytest.approx(
+        np.sqrt(np.mean((80.0 - np.array(every)) ** 2))
+    )
+    in_all = {label for data, label in away if data == "all"}
+    assert in_all == {"as in the table", *setting.SCALINGS, "drawn from all points"}
+    assert len(away) == len(READINGS) + len(in_all) == sum(map(len, PREPARATIONS.values())) + 5 + 6
+    assert not any(row.get("counts", True) for row in table.rows(results))
+
+
+def test_a_reading_has_the_row_of_the_table_and_its_bounds(data_folder):
+    X, codes = clouds(3, 60)
+    data_folder(wine=dict(X=X, y=codes))
+    found = compute_reading("wine", 40, 0, "", True)
+    assert found["chosen"] == accuracies.compute_split("wine", 40, 0, "gaussian")["accuracy"]
+    assert all(found["best"][c] >= max(found["chosen"][c], found["mean"][c]) for c in COLUMNS)
+    points = draw_split("wine", 40, 0)
+    n, K = points.n_labelled, next(gaussian_kernels(points.X))[1]
+    right = classify("svm100", K[:n, :n], points.labels, K[n:, :n]) == points.codes[n:]
+    assert found["mean"]["svm100"] == pytest.approx(100.0 * np.mean(right))
 
 
 # --- wine, the toy problem and faces -----------------------------------------------------------------------

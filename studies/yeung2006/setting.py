@@ -8,7 +8,7 @@ distance of two points.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,21 @@ _SEED = 2006
 _DECIMALS = 12  # points at equal distances, of which there are many on a grid, are to be equally similar
 
 Array = np.ndarray
+
+
+def _divide(X: Array, scale: Array) -> Array:
+    """X / scale, where it is not 0."""
+    quotient: Array = X / np.where(scale > 0.0, scale, 1.0)
+    return quotient
+
+
+SCALINGS: Mapping[str, Callable[[Array], Array]] = {
+    "as they are": lambda X: X,
+    "to [0, 1]": lambda X: _divide(X - X.min(axis=0), np.ptp(X, axis=0)),
+    "columns of length 1": lambda X: _divide(X, np.linalg.norm(X, axis=0)),
+    "rows of length 1": lambda X: _divide(X, np.linalg.norm(X, axis=1, keepdims=True)),
+}
+_OTHERS = ("one-hot", "a column of noise", "terciles", "5% of the classes changed")
 
 
 @dataclass(frozen=True)
@@ -88,30 +103,58 @@ def load_classes(dataset: str, preparation: str = "") -> tuple[Array, Array]:
     ----------
     dataset : str
     preparation : str, default=""
-        Another way to do it: ``"as they are"`` (columns of mean 0 that are not scaled), ``"one-hot"`` and
-        ``"one-hot, scaled"`` (a column for each value of each attribute), ``"terciles"`` or ``"10, 20"``
-        (where prices are cut).
+        Other ways to do it, separated by ``"; "``. Of the columns: a key of `SCALINGS`, ``"one-hot"`` (a
+        column for each value of each attribute), ``"a column of noise"`` (one more, standard normal). Of the
+        classes: ``"terciles"`` or ``"10, 20"`` (where prices are cut), ``"5% of the classes changed"`` (two
+        classes).
 
     Returns
     -------
     X : ndarray of shape (n, d)
+        With columns of mean 0.
     codes : ndarray of shape (n,)
     """
+    parts = preparation.split("; ")
+    for part in parts:
+        if part not in ("", *SCALINGS, *_OTHERS) and not _is_cuts(part):
+            raise ValueError(
+                f"preparation must be of {', '.join((*SCALINGS, *_OTHERS))} or two numbers; got {part!r}."
+            )
     X, y = load_points(dataset)
-    if preparation.startswith("one-hot"):
+    return _columns(X, parts), _classes(y, parts)
+
+
+def _columns(X: Array, parts: Sequence[str]) -> Array:
+    if "one-hot" in parts:
         X = np.column_stack([column == value for column in X.T for value in np.unique(column)]).astype(float)
-    X = X - X.mean(axis=0) if preparation in ("as they are", "one-hot") else standardize(X)
+    if "a column of noise" in parts:
+        X = np.column_stack([X, np.random.default_rng(_SEED).normal(size=len(X))])
+    scale = next((SCALINGS[part] for part in parts if part in SCALINGS), standardize)
+    X = scale(X)
+    centred: Array = X - X.mean(axis=0)
+    return centred
+
+
+def _classes(y: Array, parts: Sequence[str]) -> Array:
     if y.dtype.kind == "f":
-        return X, np.searchsorted(_cuts(y, preparation), y)
-    return X, np.unique(y, return_inverse=True)[1]
+        return np.searchsorted(_cuts(y, parts), y)
+    codes = np.unique(y, return_inverse=True)[1]
+    if "5% of the classes changed" in parts:
+        changed = np.random.default_rng(_SEED).permutation(len(y))[: round(0.05 * len(y))]
+        codes[changed] = 1 - codes[changed]
+    return codes
 
 
-def _cuts(prices: Array, preparation: str) -> list[float]:
+def _is_cuts(part: str) -> bool:
+    return part[:1].isdigit() and "," in part
+
+
+def _cuts(prices: Array, parts: Sequence[str]) -> list[float]:
     low, high = float(prices.min()), float(prices.max())
-    if preparation == "terciles":
+    if "terciles" in parts:
         return [float(cut) for cut in np.quantile(prices, [1 / 3, 2 / 3])]
-    if "," in preparation:
-        return [float(cut) for cut in preparation.split(",")]
+    for part in filter(_is_cuts, parts):
+        return [float(cut) for cut in part.split(",")]
     return [(2 * low + high) / 3, (low + 2 * high) / 3]
 
 

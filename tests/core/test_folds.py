@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, RepeatedStratifiedKFold, StratifiedKFold
 
-from multikernel.core.folds import list_splits, make_folds
+from multikernel.core.folds import EventKFold, list_splits, make_folds
+from multikernel.core.survival_targets import as_survival
 
 y = np.repeat(["a", "b", "c"], [9, 4, 7])
 rows = np.arange(20)
@@ -64,3 +65,54 @@ def test_splitters_and_lists_are_taken_as_they_are():
         list_splits(GroupKFold(2), rows, y)
     with pytest.raises(ValueError, match="cv must hold at least one split"):
         list_splits([], rows, y)
+
+
+# --- folds of censored times --------------------------------------------------------------------------------
+
+
+def survival(n_events, n_censored):
+    event = np.random.default_rng(0).permutation(np.repeat([True, False], [n_events, n_censored]))
+    return as_survival((event, np.arange(1.0, event.size + 1)))
+
+
+@pytest.mark.parametrize(
+    ("n_events", "n_censored", "n_folds"), [(10, 40, 5), (3, 40, 3), (12, 0, 5), (12, 2, 5)]
+)
+def test_folds_of_censored_times_have_events_in_all_parts(n_events, n_censored, n_folds):
+    y = survival(n_events, n_censored)
+    for splits in (
+        list_splits(5, np.zeros((len(y), 1)), y),
+        list(EventKFold(5).split(None, y.to_structured())),
+    ):
+        assert len(splits) == n_folds
+        counts = [y[test].n_events for _, test in splits]
+        assert min(counts) >= 1
+        assert sum(counts) == n_events
+        if n_censored >= n_folds:
+            assert max(counts) - min(counts) <= 1
+        np.testing.assert_array_equal(
+            np.sort(np.concatenate([test for _, test in splits])), np.arange(len(y))
+        )
+
+
+def test_one_event_is_too_few():
+    with pytest.raises(
+        ValueError, match="cross-validation needs at least 2 samples with an event; got 1 among 9"
+    ):
+        make_folds(survival(1, 8), 5, classifier=False)
+
+
+def test_a_splitter_of_scikit_learn_gets_rows_of_the_target():
+    y = survival(6, 6)
+    same(list_splits(KFold(3), np.zeros((12, 1)), y), KFold(3).split(np.zeros(12)))
+
+
+def test_the_splitter_says_how_many_folds_it_makes():
+    y = survival(3, 9).to_structured()
+    folds = EventKFold(5, n_repeats=2, random_state=1)
+    assert (folds.get_n_splits(), folds.get_n_splits(y, y), len(list(folds.split(y, y)))) == (10, 6, 6)
+    first, second = (np.concatenate([test for _, test in list(folds.split(y, y))[i : i + 3]]) for i in (0, 3))
+    assert first.tolist() != second.tolist()
+    assert repr(EventKFold(3)) == "EventKFold(n_splits=3, n_repeats=1, shuffle=True, random_state=None)"
+    with pytest.raises(ValueError, match="n_repeats must be 1 where shuffle=False"):
+        list(EventKFold(2, n_repeats=2, shuffle=False).split(y, y))

@@ -253,7 +253,7 @@ def test_everything_has_a_name(open_page):
     assert [role for role, name in parts if not name] == []
     counts = Counter(role for role, _ in parts)
     assert counts["img"] == 13 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
-    assert counts["button"] > 10 and counts["table"] == 7
+    assert counts["button"] > 10 and counts["table"] == 10
 
 
 def test_the_keyboard_reaches_the_content_first(open_page):

@@ -204,9 +204,11 @@ def test_forms_of_input_are_the_same():
         ([], np.ones(10), "precisions must be matrices"),
         ([-np.eye(10)], np.ones(10), "precision 0 must be positive semidefinite"),
         ([np.ones((10, 10))], np.ones(10), "sum of the precisions must be positive definite"),
-        ([np.eye(10)], np.ones(9), "for each of the 10 points"),
-        ([np.eye(10)], np.zeros(10), "not all zero"),
+        ([np.eye(10)], np.ones(9), r"for each of the 10 points; got shape \(9,\)"),
+        ([np.eye(10)], np.zeros(10), "not all zero, .*; got zeros only"),
+        ([np.eye(10)], np.r_[np.ones(9), np.inf], "a finite number, .*; got inf"),
         ([np.ones((2, 3))], np.ones(2), "square"),
+        ([np.eye(10), np.eye(9)], np.ones(10), r"one size, \(10, 10\) here; precision 1 has shape \(9, 9\)"),
     ],
 )
 def test_bad_input_of_a_precision_is_refused(given, y, message):

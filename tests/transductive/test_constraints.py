@@ -106,6 +106,8 @@ def test_constrained_models_are_cloned_and_saved(tmp_path):
     [
         ([(["near", "far"], 0, 1)], r"constraints\[0\] names 'far'.*the weights are \['square'"),
         ([("near", 0, 1), ("near", 0.5)], r"constraints\[1\] must have three parts"),
+        ([([], 0, 1)], r"constraints\[0\] must name the weights that it is about; got \[\]"),
+        ([({}, 0, 1)], r"constraints\[0\] must name the weights that it is about; got \{\}"),
         ([("near", 0.5, 0.2)], r"lower end below the upper"),
         ([("near", None, None)], r"constrains nothing"),
         ([([1.0, 2.0], 0, 1)], r"one finite number for each of the 3 weights"),
@@ -186,6 +188,7 @@ def test_the_complexity_of_vectors_is_that_of_their_matrices():
     [
         (np.ones((36, 2)), "columns 0 and 1 have the cosine 1"),
         (np.ones((35, 1)), r"a row for each of the 36 points.*\(35, 1\)"),
+        (np.ones(36), r"must be a matrix.*got shape \(36,\)"),
         (np.zeros((36, 1)), "column 0 is zero"),
         (np.full((36, 1), np.inf), "finite"),
     ],

@@ -48,8 +48,9 @@ from .barrier import SmoothTask, Task, make_task
 from .joint.newton import PairSystem, below, is_negligible, root_of
 from .joint.newton import cholesky as _cholesky
 from .losses import JointHinge, Loss
-from .smooth import SmoothLoss
+from .smooth import SmoothLoss, in_inner_product
 
+MOST_DENSE = 4000  # samples of a dense kernel whose equations are factorized
 _MAX_ITER = 150
 _PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
@@ -295,8 +296,7 @@ class _Point:
         if task.d > 1:
             system = _JointSystem(self.R, task, K.Q, self.split.G)
         else:
-            kind = _SmoothSystem if isinstance(task, SmoothTask) else _System
-            system = kind(self.R, task, self.P, self.split.G)
+            system = _kind_of(task, self.R)(self.R, task, self.P, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -585,21 +585,38 @@ class _SmoothSystem(_System):
 
     def _factorize(self, R: Array | None, task: Any) -> None:
         self.theta = self.curvature = np.zeros(0)
-        self.S, self.factor = task.loss.hessian_root(task.u), None
+        self.H, self.factor = task.loss.curvature(task.u), None
         if R is not None:
-            matrix = self.S[:, None] * R * self.S if self.S.ndim == 1 else self.S.T @ R @ self.S
+            matrix = self.H.inside(R)
             matrix.flat[:: len(matrix) + 1] += 1.0
             self.factor = _cholesky(matrix)
 
     def _half(self, r: Array) -> Array:
-        inner = np.asarray(self.S[:, None] * r if self.S.ndim == 1 else self.S.T @ r)
+        inner = self.H.down(r)
         return inner if self.factor is None else below(self.factor[0], inner)
 
     def _base(self, r: Array) -> Array:
-        inner = self.S[:, None] * r if self.S.ndim == 1 else self.S.T @ r
+        inner = self.H.down(r)
         if self.factor is not None:
-            inner = cho_solve(self.factor, inner, check_finite=False)
-        return np.asarray(self.S[:, None] * inner if self.S.ndim == 1 else self.S @ inner)
+            inner = np.asarray(cho_solve(self.factor, inner, check_finite=False))
+        return np.asarray(self.H.up(inner))
+
+
+class _IterativeSystem(_System):
+    """The same for a smooth loss without a root of its Hessian, by conjugate gradients."""
+
+    def _factorize(self, R: Array | None, task: Any) -> None:
+        self.theta = self.curvature = np.zeros(0)
+        self.H, self.R = task.loss.curvature(task.u), R
+
+    def _base(self, r: Array) -> Array:
+        if self.R is None:
+            return self.H.product(r)
+        return in_inner_product(self.R, self.H, r)
+
+    def _eliminate(self) -> None:
+        self.task.by_rows = False  # which needs a root
+        super()._eliminate()
 
 
 class _JointSystem(_System):
@@ -612,6 +629,14 @@ class _JointSystem(_System):
 
     def solve(self, r: Array, mismatch: Array | None = None) -> tuple[Array, Array]:
         return self.pairs.solve(r, mismatch)
+
+
+def _kind_of(task: Task, R: Array | None) -> type[_System]:
+    """How the equations of a task with one output are solved."""
+    if not isinstance(task, SmoothTask):
+        return _System
+    is_factorized = task.loss.has_root and (R is None or len(R) <= MOST_DENSE)
+    return _SmoothSystem if is_factorized else _IterativeSystem
 
 
 def _bordered(A: Array, c: Array, right: Array, rest: float) -> tuple[Array, float]:

@@ -2,7 +2,7 @@
 
     min_{f, b}  ½‖f‖²_K + L(f + b)
 
-A loss states its value, its gradient and a root of its Hessian; its conjugate is not needed. At any scores u
+A loss states its value, its gradient and its Hessian; its conjugate is not needed. At any scores u
 with Σ ∂L/∂u_i = 0 (where there is an intercept), β = −∇L(u) is a feasible dual point of the value
 
     L(u) + β'u − ½ β'Kβ  ≤  optimum
@@ -12,7 +12,8 @@ has a certificate. :mod:`.interior_point` takes Newton's steps, for kernel weigh
 
     (R + H⁻¹) dβ + Q e + F dμ + 1 db = u − f − b,     H = ∇²L(u) = SS'
 
-where H⁻¹ is never computed, since (R + H⁻¹)⁻¹ = S (1 + S'RS)⁻¹ S'. A step is no longer than log(1 + δ) / δ of
+where H⁻¹ is never computed, since (R + H⁻¹)⁻¹ = S (1 + S'RS)⁻¹ S'; where there is no root S, x = Hy with
+(1 + RH) y = r, by conjugate gradients in the inner product of H. A step is no longer than log(1 + δ) / δ of
 Newton's, δ the largest change of a score: the Hessians of the logistic loss and of the log-sum-exps of Cox's
 partial likelihood change by a factor of at most exp(δ) on the way.
 """
@@ -25,15 +26,120 @@ from typing import Self
 import numpy as np
 
 from ..._typing import Array
+from ..optim.loop import is_over
 
 _MOST_STEPS = 100  # of the search for an intercept
 _BALANCED = 1e-15  # of the sum of all slopes
+_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-3  # of conjugate gradients; relative
+_COLUMNS = 64  # of a Gram matrix in the Hessian, at a time
+_TINY = float(np.finfo(float).tiny)
+
+
+# ---------------------------------------------------------------------- Hessians
+class Curvature(ABC):
+    """The Hessian H of a loss at some scores, as what it does to the columns of a matrix (n, k)."""
+
+    @abstractmethod
+    def product(self, X: Array) -> Array:
+        """HX."""
+
+    def gram(self, Z: Array, columns: Array) -> Array:
+        """Y'HY with Y = Z diag(columns), some columns at a time."""
+        found = np.empty((Z.shape[1],) * 2)
+        for first in range(0, Z.shape[1], _COLUMNS):
+            part = slice(first, first + _COLUMNS)
+            found[:, part] = Z.T @ self.product(np.ascontiguousarray(Z[:, part], float) * columns[part])
+        found *= columns[:, None]
+        return np.asarray(0.5 * (found + found.T))
+
+
+class RootedCurvature(Curvature):
+    """H = SS', S (n, r)."""
+
+    @abstractmethod
+    def down(self, X: Array) -> Array:
+        """S'X."""
+
+    @abstractmethod
+    def up(self, Z: Array) -> Array:
+        """SZ."""
+
+    def inside(self, R: Array) -> Array:
+        """S'RS for a symmetric matrix R."""
+        return self.down(np.ascontiguousarray(self.down(R).T))
+
+    def product(self, X: Array) -> Array:
+        return self.up(self.down(X))
+
+
+@dataclass(frozen=True)
+class DiagonalCurvature(RootedCurvature):
+    """S = diag(root)."""
+
+    root: Array  # (n,)
+
+    def down(self, X: Array) -> Array:
+        return np.asarray(self.root[:, None] * X)
+
+    def up(self, Z: Array) -> Array:
+        return np.asarray(self.root[:, None] * Z)
+
+    def inside(self, R: Array) -> Array:
+        return np.asarray(self.root[:, None] * R * self.root)
+
+
+@dataclass(frozen=True)
+class DenseCurvature(RootedCurvature):
+    """S as a matrix."""
+
+    root: Array  # (n, r)
+
+    def down(self, X: Array) -> Array:
+        return np.asarray(self.root.T @ X)
+
+    def up(self, Z: Array) -> Array:
+        return np.asarray(self.root @ Z)
+
+
+def in_inner_product(R: Array, H: Curvature, sides: Array) -> Array:
+    """(R + H⁻¹)⁻¹ of each of the sides (n, k), as Hy with (1 + RH) y = r, by conjugate gradients.
+
+    1 + RH is symmetric in the inner product y'Hz; what H takes to zero is no part of the answer.
+    """
+    y = np.zeros_like(sides)
+    r, Hr = sides.copy(), H.product(sides)
+    p, Hp = r.copy(), Hr.copy()
+    size = _inner(r, Hr)
+    goal = _RESIDUAL**2 * size
+    for _ in range(_MOST_PRODUCTS):
+        open_ = np.flatnonzero(size > goal)
+        if not open_.size or is_over():
+            break
+        q = p[:, open_] + R @ Hp[:, open_]
+        length = size[open_] / np.maximum(_inner(Hp[:, open_], q), _TINY)
+        y[:, open_] += length * p[:, open_]
+        r[:, open_] -= length * q
+        Hr[:, open_] = H.product(r[:, open_])
+        new = _inner(r[:, open_], Hr[:, open_])
+        ratio = new / size[open_]
+        p[:, open_] = r[:, open_] + ratio * p[:, open_]
+        Hp[:, open_] = Hr[:, open_] + ratio * Hp[:, open_]
+        size[open_] = new
+    return H.product(y)
+
+
+def _inner(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->j", a, b))
+
+
+# ---------------------------------------------------------------------- losses
 
 
 class SmoothLoss(ABC):
     """L(u), u (n,) the scores of the samples with the intercept; see the module."""
 
     has_intercept = True
+    has_root = True  # whether its curvature is a RootedCurvature
 
     @property
     @abstractmethod
@@ -54,8 +160,8 @@ class SmoothLoss(ABC):
         """∇L(u), (n,)."""
 
     @abstractmethod
-    def hessian_root(self, u: Array) -> Array:
-        """S with SS' = ∇²L(u): (n,) where it is diagonal, else (n, r)."""
+    def curvature(self, u: Array) -> Curvature:
+        """∇²L(u)."""
 
     @abstractmethod
     def rescaled(self, kernel_scale: float, target_scale: float) -> "SmoothLoss":
@@ -81,8 +187,8 @@ class SmoothLoss(ABC):
             if abs(slope) <= _BALANCED * size:
                 break
             low, high = (b, high) if slope < 0.0 else (low, b)
-            root = self.hessian_root(scores + b)  # the second derivative in b is 1'SS'1
-            bend = float(np.sum((root if root.ndim == 1 else root.sum(axis=0)) ** 2))
+            ones = np.ones((self.n, 1))
+            bend = float(self.curvature(scores + b).product(ones).sum())  # the second derivative in b, 1'H1
             reach *= 2.0  # where the slopes are flat Newton's step is far too long
             step = -slope / bend if abs(slope) < reach * bend else -reach * float(np.sign(slope))
             middle = 0.5 * (low + high)
@@ -128,8 +234,8 @@ class Logistic(SmoothLoss):
     def gradient(self, u: Array) -> Array:
         return -self._C * self.target * self._wrong(u)
 
-    def hessian_root(self, u: Array) -> Array:
-        return np.sqrt(self._C * self._wrong(u) * self._wrong(-u))
+    def curvature(self, u: Array) -> DiagonalCurvature:
+        return DiagonalCurvature(np.sqrt(self._C * self._wrong(u) * self._wrong(-u)))
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> Self:
         return replace(self, C=self._C * kernel_scale)

@@ -11,6 +11,8 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..._typing import Array
+from ...core.concordance import concordance_index
+from ...core.survival_targets import as_survival
 from ...rows import count_rows
 from ..rivals.baselines import Report
 from ..scoring import Scorers, check_suits, in_words, measure, scorers_for
@@ -54,11 +56,27 @@ class AnsweredRegressor(RegressorMixin, Answered):
     """Answers of a regressor."""
 
 
+class AnsweredSurvival(Answered):
+    """Answers of a survival model: its score is the C-index."""
+
+    def score(self, X: Any, y: Any) -> float:
+        return float(concordance_index(as_survival(y), (self.answers or {})["predict"][np.ravel(X)]))
+
+
+_KINDS: Mapping[str, type[Answered]] = {
+    "classes": AnsweredClassifier,
+    "values": AnsweredRegressor,
+    "survival": AnsweredSurvival,
+}
+
+
 def _check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str, Any]) -> Any:
     """The targets of a cohort, if they go with its samples and the model."""
     if X_test is None or y_test is None:
         given, missing = ("X_test", "y_test") if y_test is None else ("y_test", "X_test")
         raise TypeError(f"{given} needs {missing}: a cohort has samples and their labels or values.")
+    if subject.task == "survival":
+        y_test = as_survival(y_test).to_structured()
     y = np.asarray(y_test)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     n = count_rows(X_test)
@@ -189,8 +207,7 @@ def _answered(subject: Subject, X: Any) -> Answered:
     model = subject.model
     known = ("predict", "decision_function", "predict_proba")
     answers = {name: np.asarray(getattr(model, name)(X)) for name in known if hasattr(model, name)}
-    kind = AnsweredClassifier if subject.task == "classes" else AnsweredRegressor
-    return kind(answers, getattr(model, "classes_", None))
+    return _KINDS[subject.task](answers, getattr(model, "classes_", None))
 
 
 def _in_a_sentence(row: Part, n: int, lacking: list[str]) -> str:

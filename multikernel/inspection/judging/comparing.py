@@ -291,6 +291,8 @@ def _data(X: Any, y: Any, datasets: Any) -> Mapping[str, tuple[Any, Any]]:
         if X is not None or y is not None:
             raise TypeError("either X and y or datasets must be given; got both.")
         return datasets
+    if isinstance(y, Mapping):  # of censored times
+        return {GIVEN: (X, y)}
     if X is None or y is None or isinstance(y, str) or np.ndim(y) == 0:
         raise TypeError(f"y must hold the labels or values of the samples of X; got {y!r}.")
     values = np.asarray(y)
@@ -375,6 +377,9 @@ def _add_baselines(
     subjects = [_bare(model) for model in models.values()]
     task = subjects[0].task
     wanted = set(choice.names)
+    if task not in _TASKS:
+        choice.left_out(choice.names, "they predict labels or values.", report)
+        wanted = set()
     if task == "values" and np.ndim(y) > 1:  # weight learners pass them on to their machine
         wanted &= {SINGLE, PLAIN_SUM, SCALED_SUM} if options[1] == list(models) else set()
         rest = [name for name in choice.names if name not in wanted]

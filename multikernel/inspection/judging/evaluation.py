@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._typing import Array
 from ..._validation import as_list, check_choice, check_number
 from ...core.store import Progress
+from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
 from ...views.stacks import NamedStack, match_stack
 from ...views.tables import as_tables
@@ -172,7 +173,8 @@ def evaluate(
         beside = None if held_out is None else held_out.by_score
         found["cohort"] = cohort_part(subject, cohort, beside, report, random_state)
     targets = None if y is None else np.asarray(y)
-    rows = choose_rows(targets, subject.task, max_points, random_state, count_rows(X))
+    shown = targets if subject.task in ("classes", "values") else None
+    rows = choose_rows(shown, subject.task, max_points, random_state, count_rows(X))
     found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     outcomes.note_warnings(report.notes)
     if rows.size < count_rows(X):
@@ -244,6 +246,8 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     require_samples_of_fit(subject.final, n)
     if y is None:
         return None
+    if subject.task == "survival":
+        y = as_survival(y).to_structured()
     targets = np.asarray(y)
     if targets.ndim == 2 and targets.shape[1] == 1:
         y = targets = targets[:, 0]
@@ -312,6 +316,7 @@ def _pictures(
 ) -> Part:
     """The parts that show samples, of the same samples each."""
     X, y = data
+    y = y if subject.task in ("classes", "values") else None
     points = marks(y, subject.task, rows, sample_ids(X))
     predicted = None if held_out is None else held_out.shown(subject.task)
     found: Part = {}

@@ -35,7 +35,7 @@ def _on_training(row: Part, support: float | None) -> str:
     metric = row["metric"]
     text = (
         f"On the samples that the refits learned from, {metric} is {row['train']:.3f}; on samples that they "
-        f"did not see, {row['score']:.3f}: a difference of {row['gap']:.3f}."
+        f"did not see, {row['score']:.3f}: a difference of {round(row['gap'], 3) + 0.0:.3f}."
     )
     if support is None:
         return text

@@ -21,6 +21,7 @@ from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegre
 from ...clustering.kmeans import MultipleKernelKMeans
 from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
+from ...core.weights.subset import KernelLimit
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
@@ -74,7 +75,14 @@ from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
 from ...rules.margin.margin_mkl import EasyMKL, LogPenaltyMKL, MarginMKL
-from ...rules.margin.sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from ...rules.margin.sets import (
+    CappedMKL,
+    ElasticNetMKL,
+    GroupMKL,
+    LowerBoundedMKL,
+    RadiusMargin,
+    RadiusMarginProduct,
+)
 from ...rules.nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall
@@ -94,6 +102,8 @@ from ...spectral.knn import KernelKNNClassifier
 from ...spectral.solver.conformal_kernel import ConformalModel
 from ...spectral.solver.kernel import FactorMap, JointSpectrum, SpectralModel, SpectralWeights
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
+from ...survival.estimators import MKLSurvival
+from ...survival.solver.baseline import Baseline
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

@@ -2,59 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from multikernel.kernels import Linear
-from multikernel.views import View
 from studies.data import has_data, load_data, require_arrays
-from studies.gonen2010.localized.rows import (
-    CURVE_QUANTITIES,
-    PAIR_QUANTITIES,
-    Results,
-    Rows,
-    Section,
-    by_method,
-    curve_rows,
-    draw_curves,
-    make_units,
-    pair_rows,
-    score_rows,
-    weight_rows,
+from studies.gonen2010.localized.comparison import (
+    Comparison,
+    copies_figure,
+    copy_methods,
+    linear_copies,
+    linear_on_all,
+    linear_views,
+    score_table,
+    weight_table,
 )
 from studies.gonen2010.localized.setting import (
-    ACCURACY,
-    F_TESTS,
-    SCALING,
-    SPLITS_SAID,
-    SUPPORT,
-    THIRDS,
     Method,
     Pair,
     Problem,
     Sample,
-    copies,
     draw_halves,
     global_method,
     local_method,
     run_method,
     side_by_side,
-    unit_view,
 )
-from studies.gonen2010.published_localized import ADVERT_VIEWS, cells_of
-from studies.study import DataFile, Quantity, Table, Unit
+from studies.gonen2010.published_localized import ADVERT_VIEWS
+from studies.study import DataFile
 
 SPLITS, CURVE_SPLITS = 1, 1
 COPIES = tuple(range(1, 6))
 REAL, STAND_IN = "internet_advertisements", "webkb_course"
 _WORDS = 300  # of each representation of the stand-in: the most frequent
-# Data set to its representations, what the gate sees, and what is copied.
-_VIEWS = {REAL: ADVERT_VIEWS, STAND_IN: ("page", "anchor")}
-_GATE_ON = {REAL: "caption", STAND_IN: "anchor"}
-_COPIED = {REAL: "ancurl", STAND_IN: "page"}
+
+
+@dataclass(frozen=True)
+class Pages:
+    """A data set: its title, its representations, what the gate sees of them, and which is copied."""
+
+    title: str
+    views: tuple[str, ...]
+    gate_on: str
+    copied: str
+
+
+SETS = {
+    REAL: Pages("ADVERT", ADVERT_VIEWS, "caption", "ancurl"),
+    STAND_IN: Pages("WebKB, courses", ("page", "anchor"), "anchor", "page"),
+}
 _STANDS_IN = (
     "The advertisements are not at hand: the 1051 web pages of WebKB, courses or not, stand in for them, "
     f"with the {_WORDS} most frequent words of the pages and of the links to them as two representations; "
@@ -73,10 +71,10 @@ DATA = DataFile(
 @lru_cache(maxsize=1)
 def load_set(name: str) -> Sample:
     """Return the representations of a data set side by side, advertisements (or courses) as +1."""
-    data = load_data(name)
-    require_arrays(data, (*(f"view_{view}" for view in _VIEWS[name]), "y"))
+    data, views = load_data(name), SETS[name].views
+    require_arrays(data, (*(f"view_{view}" for view in views), "y"))
     assert data.y is not None
-    tables = {view: np.asarray(data.views[view], dtype=np.float64) for view in _VIEWS[name]}
+    tables = {view: np.asarray(data.views[view], dtype=np.float64) for view in views}
     if name == STAND_IN:
         tables = {view: _frequent(table) for view, table in tables.items()}
     return side_by_side(tables, np.where(np.asarray(data.y) == np.max(data.y), 1, -1))
@@ -88,46 +86,24 @@ def _frequent(table: np.ndarray) -> np.ndarray:
     return table[:, np.sort(order[:_WORDS])]
 
 
-def _one(name: str, sample: Sample) -> list[View]:
-    return [unit_view(name, Linear(), sample.columns[name])]
-
-
-def _all(sample: Sample) -> list[View]:
-    return [unit_view("all", Linear())]
-
-
-def _each(names: tuple[str, ...], sample: Sample) -> list[View]:
-    return [unit_view(name, Linear(), sample.columns[name]) for name in names]
-
-
-def _copies(name: str, count: int, sample: Sample) -> list[View]:
-    return copies(unit_view(name, Linear(), sample.columns[name]), count)
-
-
-def _methods(dataset: str) -> dict[str, Method]:
-    names, gate, copied = _VIEWS[dataset], _GATE_ON[dataset], _COPIED[dataset]
-    each = partial(_each, names)
-    curve = {
-        f"copies-{n}": local_method(
-            f"LMKL ({n} {copied.upper()} and sigmoid)", partial(_copies, copied, n), "sigmoid"
-        )
-        for n in COPIES
-    }
+def _methods(pages: Pages) -> dict[str, Method]:
+    each = partial(linear_views, pages.views)
     return {
-        **{name: global_method(f"SVM ({name.upper()})", partial(_one, name)) for name in names},
-        "all": global_method("SVM (ALL)", _all),
+        **{
+            name: global_method(f"SVM ({name.upper()})", partial(linear_views, [name]))
+            for name in pages.views
+        },
+        "all": global_method("SVM (ALL)", linear_on_all),
         "mkl": global_method("MKL", each),
-        "softmax": local_method("LMKL (softmax)", each, "softmax", gate_on=gate),
-        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid", gate_on=gate),
-        "copies": local_method(
-            f"LMKL (5 {copied.upper()} and sigmoid)", partial(_copies, copied, 5), "sigmoid"
-        ),
-        **curve,
+        "softmax": local_method("LMKL (softmax)", each, "softmax", gate_on=pages.gate_on),
+        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid", gate_on=pages.gate_on),
+        **copy_methods(partial(linear_copies, pages.copied), pages.copied.upper(), "sigmoid", 5, COPIES),
     }
 
 
-PROBLEMS = {name: Problem(partial(load_set, name), _methods(name), draw_halves) for name in (REAL, STAND_IN)}
-_TITLES = {REAL: "ADVERT", STAND_IN: "WebKB, courses"}
+PROBLEMS = {
+    name: Problem(partial(load_set, name), _methods(pages), draw_halves) for name, pages in SETS.items()
+}
 GATED = ("mkl", "softmax", "sigmoid")
 PAIRS = (
     Pair("all", "ancurl", "test", ">"),
@@ -146,36 +122,24 @@ def compute_advert(dataset: str, method: str, split: int) -> dict[str, Any]:
     return run_method(PROBLEMS[dataset], method, split)
 
 
-def _units(methods: Sequence[str] | None, splits: int) -> list[Unit]:
-    name = REAL if has_data(REAL) else STAND_IN
-    rest = ("all", *GATED, "copies")
-    return make_units(compute_advert, methods or (*_VIEWS[name], *rest), splits, (name,), dataset=name)
+def _compared(name: str) -> Comparison:
+    pages = SETS[name]
+    return Comparison(
+        pages.title,
+        PROBLEMS[name],
+        compute_advert,
+        name,
+        (*pages.views, "all", *GATED, "copies"),
+        GATED,
+        PAIRS,
+        ADVERT_VIEWS if name == REAL else (),
+        {"dataset": name},
+        "" if name == REAL else _STANDS_IN,
+    )
 
 
-def _section(results: Results, stem: str) -> Section:
-    dataset = results[0][0].arguments["dataset"]
-    stand_in = _STANDS_IN if dataset == STAND_IN else ""
-    return Section(_TITLES[dataset], PROBLEMS[dataset], "accuracy", stem, stand_in)
-
-
-def _score_rows(results: Results) -> Rows:
-    section, found = _section(results, "table5.19"), by_method(results)
-    labels = {key: method.label for key, method in section.problem.methods.items()}
-    compared = pair_rows("What the text compares", PAIRS, labels, found)
-    return [
-        *score_rows(section, found),
-        *(row | ({"stand_in": section.stand_in} if section.stand_in else {}) for row in compared),
-    ]
-
-
-def _weight_rows(results: Results) -> Rows:
-    section = _section(results, "table5.20")
-    return weight_rows(section, by_method(results), None if section.stand_in else ADVERT_VIEWS)
-
-
-def _curve_rows(results: Results) -> Rows:
-    section = _section(results, "")
-    return curve_rows(section, by_method(results), {f"copies-{count}": count for count in COPIES})
+def _pick() -> Comparison:
+    return _compared(REAL if has_data(REAL) else STAND_IN)
 
 
 _DATA = (
@@ -184,48 +148,25 @@ _DATA = (
     "C is one of 0.01, 0.1, 1, 10, 100."
 )
 TABLES = (
-    Table(
-        name="5.19",
-        title="Gönen (2010), table 5.19: classification of ADVERT",
-        version=2,
-        splits=SPLITS,
-        units=partial(_units, None),
-        rows=_score_rows,
-        quantities=(*ACCURACY, *SUPPORT, *PAIR_QUANTITIES),
-        protocol=(_DATA, THIRDS, *SCALING, SPLITS_SAID, F_TESTS),
-        cells=cells_of("table5.19"),
-    ),
-    Table(
-        name="5.20",
-        title="Gönen (2010), table 5.20: kernel weights and active kernels on ADVERT",
-        version=2,
-        splits=SPLITS,
-        units=partial(_units, GATED),
-        rows=_weight_rows,
-        quantities=(
-            Quantity("weights", "weights of the kernels", 4),
-            Quantity("active", "active kernels", 2),
-        ),
-        protocol=("The machines of table 5.19.", SPLITS_SAID),
-        cells=cells_of("table5.20"),
-        shares="table5.19",
+    score_table("5.19", _pick, SPLITS, "classification of ADVERT", (_DATA,)),
+    weight_table(
+        "5.20",
+        _pick,
+        "5.19",
+        SPLITS,
+        "kernel weights and active kernels on ADVERT",
+        "the kernels",
+        "The weights of MKL, of sum 1, and the gates of LMKL are means over the test points and the folds; a "
+        "kernel is active at a test point where its weight is above 0.001 (the thesis: not zero).",
     ),
 )
-FIGURE = Table(
-    name="5.9",
-    title="Gönen (2010), figure 5.9: copies of the linear kernel on ANCURL, sigmoid gate",
-    version=2,
-    splits=CURVE_SPLITS,
-    units=partial(_units, tuple(f"copies-{count}" for count in COPIES)),
-    rows=_curve_rows,
-    quantities=(*ACCURACY, *SUPPORT, *CURVE_QUANTITIES),
-    protocol=(
-        "LMKL with so many copies of the linear kernel on ANCURL and a sigmoid gate on ANCURL. The axis of "
-        f"the figure cannot be read in the text at hand; ours has {COPIES[0]} to {COPIES[-1]} copies.",
-        THIRDS,
-        *SCALING,
-    ),
-    notes=("The figure prints no numbers; table 5.19 has those of five copies.",),
-    figure=partial(draw_curves, "accuracy", "test accuracy, %"),
-    kind="figure",
+FIGURE = copies_figure(
+    "5.9",
+    _pick,
+    CURVE_SPLITS,
+    "copies of the linear kernel on ANCURL, sigmoid gate",
+    "Copies of the linear kernel",
+    COPIES,
+    ("LMKL with so many copies of the linear kernel on ANCURL and a sigmoid gate on ANCURL.",),
+    ("The figure prints no numbers; table 5.19 has those of five copies.",),
 )

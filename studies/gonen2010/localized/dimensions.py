@@ -21,14 +21,23 @@ from studies.gonen2010.localized.projecting import (
     projections,
     reduced_machine,
 )
-from studies.gonen2010.localized.rows import Results, Rows, by_method, make_units
+from studies.gonen2010.localized.rows import (
+    PAIR_QUANTITIES,
+    Results,
+    Rows,
+    by_method,
+    make_units,
+    pair_rows,
+)
 from studies.gonen2010.localized.setting import (
     ACCURACY,
+    F_TESTS,
     SPLITS_SAID,
     SUPPORT,
     THIRDS,
     Fold,
     Method,
+    Pair,
     Problem,
     Sample,
     Settings,
@@ -76,6 +85,8 @@ class Data:
         The dimensions of PCA and LFDA, and of the projections.
     draw : callable
         See `Problem`.
+    pairs : tuple of Pair
+        What the text compares.
     """
 
     title: str
@@ -84,14 +95,24 @@ class Data:
     reduced: tuple[int, ...]
     learned: tuple[int, ...]
     draw: Callable[[Sample, int], list[Fold]] = draw_halves
+    pairs: tuple[Pair, ...] = ()
 
 
-_WAVES, _DIGITS = ((1, 2, 3, 5, 15), (1, 2, 3)), ((1, 3, 15), (1, 3))
+# Section 5.4.3: with two or three dimensions more accurate, and fewer support vectors.
+_WAVE_PAIRS = tuple(
+    Pair(f"{local}-{size}", f"{rival}-{size}", quantity, said)
+    for quantity, said in (("test", ">"), ("support", "<"))
+    for local in ("lpk2", "lpk3")
+    for size in (2, 3)
+    for rival in ("pca", "lfda")
+)
+
+_MANY, _FEW = tuple(range(1, 16)), tuple(range(1, 6))
 DATA = {
-    "5.19": Data("WAVEFORM", "waveform", (0, 1), *_WAVES),
-    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), *_DIGITS),
-    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), *_DIGITS),
-    "5.22": Data("OLIVETTI", "olivetti", (), (1, 2, 4), (1, 2, 4), draw_faces),
+    "5.19": Data("WAVEFORM", "waveform", (0, 1), _MANY, _FEW, pairs=_WAVE_PAIRS),
+    "5.20": Data("USPS-EO", "usps", (0, 2, 4, 6, 8), _MANY, _FEW),
+    "5.21": Data("USPS-SL", "usps", (0, 1, 2, 3, 4), _MANY, _FEW),
+    "5.22": Data("OLIVETTI", "olivetti", (), _FEW, _FEW, draw_faces),
 }
 
 
@@ -148,14 +169,18 @@ def _units(figure: str, splits: int) -> list[Unit]:
 
 def _rows(figure: str, results: Results) -> Rows:
     rows = []
-    for method, group in by_method(results).items():
+    found = by_method(results)
+    for method, group in found.items():
         size = method.partition("-")[2] or "all"
         printed = NUMBERS[f"figure{figure}"].get(method, {})
         values = score_values(group, printed, "accuracy")
         values.pop("active", None)
         labels = {"method": PROBLEMS[figure].methods[method].label, "dimensions": size}
         rows.append(comparison_row(DATA[figure].title, labels, values, settings_remark(group)))
-    return rows
+    names = {
+        key: f"{LABELS[kind]}, R = {size}" for key in found for kind, _, size in [key.partition("-")] if size
+    }
+    return rows + pair_rows("What the text compares", DATA[figure].pairs, names, found)
 
 
 def draw_curves(summary: Summary, path: Path) -> None:
@@ -169,7 +194,7 @@ def draw_curves(summary: Summary, path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    rows = summary["rows"]
+    rows = [row for row in summary["rows"] if "dimensions" in row["labels"]]
     (plain,) = [row for row in rows if row["labels"]["dimensions"] == "all"]
     figure = Figure(figsize=(11.0, 4.4), layout="constrained")
     for axes, key, label in zip(
@@ -205,6 +230,7 @@ _GENERAL = (
     "random starts, and ends by τ = 0.001.",
     "C is one of 0.01, 0.1, 1, 10, 100 (section 5.3; 5.4 does not say).",
 )
+_NAMED = {"waveform": "three", "usps": "15 for PCA", "olivetti": "five"}
 _NOTES: dict[str, tuple[str, ...]] = {
     "5.19": (
         "WAVEFORM: 1500 of the 5000 points, the first two classes in one (section 5.4.3).",
@@ -246,15 +272,16 @@ def _figure(name: str) -> Table:
         splits=SPLITS,
         units=partial(_units, name),
         rows=partial(_rows, name),
-        quantities=(*ACCURACY, *SUPPORT),
+        quantities=(*ACCURACY, *SUPPORT, *(PAIR_QUANTITIES if data.pairs else ())),
         protocol=(
             _NOTES[name][0],
             *folds,
             *_GENERAL,
-            f"Dimensions of PCA: {', '.join(map(str, data.reduced))}; of GPK and LPK: "
-            f"{', '.join(map(str, data.learned))}. Those on the thesis's axis, up to 15, cannot be read "
-            "in the text at hand; ours are fewer, to save time.",
+            f"Dimensions of PCA and LFDA: 1 to {data.reduced[-1]}; of GPK and LPK: 1 to {data.learned[-1]}. "
+            "The axis of the figure cannot be read in the text at hand, which names dimensions up to "
+            f"{_NAMED[data.dataset]}.",
             SPLITS_SAID,
+            *([F_TESTS] if data.pairs else []),
         ),
         notes=tuple(_NOTES[name][1:]),
         figure=draw_curves,

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from multikernel.kernels import Linear
-from multikernel.views import View
 from studies.data import load_data
-from studies.gonen2010.localized.rows import (
-    CURVE_QUANTITIES,
-    PAIR_QUANTITIES,
-    Results,
-    Rows,
-    Section,
-    by_method,
-    curve_rows,
-    draw_curves,
-    make_units,
-    pair_rows,
-    score_rows,
-    weight_rows,
+from studies.gonen2010.localized.comparison import (
+    Comparison,
+    copies_figure,
+    copy_methods,
+    linear_copies,
+    linear_on_all,
+    linear_views,
+    score_table,
+    weight_table,
 )
 from studies.gonen2010.localized.setting import (
-    ACCURACY,
-    F_TESTS,
-    SCALING,
-    SPLITS_SAID,
-    SUPPORT,
-    THIRDS,
     Method,
     Pair,
     Problem,
     Sample,
-    copies,
     draw_halves,
     global_method,
     local_method,
     run_method,
     side_by_side,
-    unit_view,
 )
-from studies.gonen2010.published_localized import REPRESENTATIONS, cells_of
-from studies.study import Quantity, Table, Unit
+from studies.gonen2010.published_localized import REPRESENTATIONS
 
 SPLITS, CURVE_SPLITS = 5, 2
 COPIES = tuple(range(1, 9))
@@ -59,46 +43,22 @@ def load_digits() -> Sample:
     return side_by_side({name: data.views[name] for name in REPRESENTATIONS}, np.where(data.y < 5, 1, -1))
 
 
-def _view(name: str, sample: Sample) -> View:
-    return unit_view(name, Linear(), sample.columns[name])
-
-
-def _one(name: str, sample: Sample) -> list[View]:
-    return [_view(name, sample)]
-
-
-def _all(sample: Sample) -> list[View]:
-    return [unit_view("all", Linear())]
-
-
-def _each(sample: Sample) -> list[View]:
-    return [_view(name, sample) for name in REPRESENTATIONS]
-
-
-def _copies(count: int, sample: Sample) -> list[View]:
-    return copies(_view("fac", sample), count)
-
-
 def _methods() -> dict[str, Method]:
-    single = {name: global_method(f"SVM ({name.upper()})", partial(_one, name)) for name in REPRESENTATIONS}
-    curve = {
-        f"copies-{count}": local_method(f"LMKL ({count} FAC and sigmoid)", partial(_copies, count), "sigmoid")
-        for count in COPIES
-    }
+    each = partial(linear_views, REPRESENTATIONS)
     return {
-        **single,
-        "all": global_method("SVM (ALL)", _all),
-        "mkl": global_method("MKL", _each),
-        "softmax": local_method("LMKL (softmax)", _each, "softmax"),
-        "sigmoid": local_method("LMKL (sigmoid)", _each, "sigmoid"),
-        "copies": local_method("LMKL (6 FAC and sigmoid)", partial(_copies, 6), "sigmoid"),
-        **curve,
+        **{
+            name: global_method(f"SVM ({name.upper()})", partial(linear_views, [name]))
+            for name in REPRESENTATIONS
+        },
+        "all": global_method("SVM (ALL)", linear_on_all),
+        "mkl": global_method("MKL", each),
+        "softmax": local_method("LMKL (softmax)", each, "softmax"),
+        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid"),
+        **copy_methods(partial(linear_copies, "fac"), "FAC", "sigmoid", 6, COPIES),
     }
 
 
 PROBLEM = Problem(load_digits, _methods(), draw_halves)
-IN_TABLE = (*REPRESENTATIONS, "all", "mkl", "softmax", "sigmoid", "copies")
-WITH_WEIGHTS = ("mkl", "softmax", "sigmoid")
 PAIRS = (
     Pair("all", "fac", "test", ">"),
     Pair("all", "fac", "support", ">"),
@@ -116,7 +76,6 @@ PAIRS = (
     Pair("sigmoid", "copies", "support", "<"),
     Pair("copies", "fac", "test", "="),
 )
-_TITLE = "MULTIFEAT-SL"
 
 
 def compute_multifeat(method: str, split: int) -> dict[str, Any]:
@@ -124,92 +83,63 @@ def compute_multifeat(method: str, split: int) -> dict[str, Any]:
     return run_method(PROBLEM, method, split)
 
 
-def _units(methods: Sequence[str], splits: int) -> list[Unit]:
-    return make_units(compute_multifeat, methods, splits, ("mfeat",))
+COMPARISON = Comparison(
+    "MULTIFEAT-SL",
+    PROBLEM,
+    compute_multifeat,
+    "mfeat",
+    (*REPRESENTATIONS, "all", "mkl", "softmax", "sigmoid", "copies"),
+    ("mkl", "softmax", "sigmoid"),
+    PAIRS,
+    REPRESENTATIONS,
+)
 
 
-def _score_rows(results: Results) -> Rows:
-    found = by_method(results)
-    labels = {key: method.label for key, method in PROBLEM.methods.items()}
-    return [
-        *score_rows(Section(_TITLE, PROBLEM, "accuracy", "table5.16"), found),
-        *pair_rows("What the text compares", PAIRS, labels, found),
-    ]
-
-
-def _weight_rows(results: Results) -> Rows:
-    section = Section(_TITLE, PROBLEM, "accuracy", "table5.17")
-    return weight_rows(section, by_method(results), REPRESENTATIONS)
-
-
-def _curve_rows(results: Results) -> Rows:
-    section = Section("Copies of the linear kernel on FAC", PROBLEM, "accuracy", "")
-    return curve_rows(section, by_method(results), {f"copies-{count}": count for count in COPIES})
+def _pick() -> Comparison:
+    return COMPARISON
 
 
 _DATA = (
-    "MULTIFEAT-SL: the 2000 digits of Multiple Features (UCI), 0 to 4 against 5 to 9; a linear "
-    "kernel on each "
-    "of FAC (216 columns), FOU (76), KAR (64), MOR (6), PIX (240) and ZER (47)."
+    "MULTIFEAT-SL: the 2000 digits of Multiple Features (UCI), 0 to 4 against 5 to 9; a linear kernel on "
+    "each of FAC (216 columns), FOU (76), KAR (64), MOR (6), PIX (240) and ZER (47)."
 )
 _GATE = (
     "The gate sees all 649 columns, that of the copies of FAC the columns of FAC. C is one of 0.01, 0.1, 1, "
     "10, 100."
 )
 TABLES = (
-    Table(
-        name="5.16",
-        title="Gönen (2010), table 5.16: classification of MULTIFEAT-SL",
-        version=2,
-        splits=SPLITS,
-        units=partial(_units, IN_TABLE),
-        rows=_score_rows,
-        quantities=(*ACCURACY, *SUPPORT, *PAIR_QUANTITIES),
-        protocol=(_DATA, THIRDS, _GATE, *SCALING, SPLITS_SAID, F_TESTS),
-        notes=(
+    score_table(
+        "5.16",
+        _pick,
+        SPLITS,
+        "classification of MULTIFEAT-SL",
+        (_DATA, _GATE),
+        (
             "The defaults of the library's localized estimators were partly fitted to numbers of the thesis: "
             "these tables are no independent confirmation of the method.",
         ),
-        cells=cells_of("table5.16"),
     ),
-    Table(
-        name="5.17",
-        title="Gönen (2010), table 5.17: kernel weights and active kernels on MULTIFEAT-SL",
-        version=2,
-        splits=SPLITS,
-        units=partial(_units, WITH_WEIGHTS),
-        rows=_weight_rows,
-        quantities=(
-            Quantity("weights", "weights of FAC / FOU / KAR / MOR / PIX / ZER", 4),
-            Quantity("active", "active kernels", 2),
-        ),
-        protocol=(
-            "The machines of table 5.16. The weights of MKL, of sum 1, and the gates of LMKL are means over "
-            "the test points and the folds; a kernel is active at a test point where its weight is above "
-            "0.001 (the thesis: not zero).",
-            SPLITS_SAID,
-        ),
-        cells=cells_of("table5.17"),
-        shares="table5.16",
+    weight_table(
+        "5.17",
+        _pick,
+        "5.16",
+        SPLITS,
+        "kernel weights and active kernels on MULTIFEAT-SL",
+        "FAC / FOU / KAR / MOR / PIX / ZER",
+        "The weights of MKL, of sum 1, and the gates of LMKL are means over the test points and the folds; a "
+        "kernel is active at a test point where its weight is above 0.001 (the thesis: not zero).",
     ),
 )
-FIGURE = Table(
-    name="5.8",
-    title="Gönen (2010), figure 5.8: copies of the linear kernel on FAC, sigmoid gate",
-    version=2,
-    splits=CURVE_SPLITS,
-    units=partial(_units, tuple(f"copies-{count}" for count in COPIES)),
-    rows=_curve_rows,
-    quantities=(*ACCURACY, *SUPPORT, *CURVE_QUANTITIES),
-    protocol=(
+FIGURE = copies_figure(
+    "5.8",
+    _pick,
+    CURVE_SPLITS,
+    "copies of the linear kernel on FAC, sigmoid gate",
+    "Copies of the linear kernel on FAC",
+    COPIES,
+    (
         "MULTIFEAT-SL, 0 to 4 against 5 to 9; LMKL with so many copies of the linear kernel on FAC and a "
-        f"sigmoid gate on FAC. The axis of the figure cannot be read in the text at hand; ours has "
-        f"{COPIES[0]} to {COPIES[-1]} copies. One copy is a single machine with a gate.",
-        THIRDS,
-        *SCALING,
-        "Bars: one standard deviation over the folds, the mean over the splits, which are random test parts.",
+        "sigmoid gate on FAC. One copy is a single machine with a gate.",
     ),
-    notes=("The figure prints no numbers; table 5.16 has those of six copies.",),
-    figure=partial(draw_curves, "accuracy", "test accuracy, %"),
-    kind="figure",
+    ("The figure prints no numbers; table 5.16 has those of six copies.",),
 )

@@ -389,7 +389,7 @@ def pair_values(
     gains = (ours - rival).mean(axis=1)
     more, less = int(np.sum((p <= LEVEL) & (gains > 0))), int(np.sum((p <= LEVEL) & (gains < 0)))
     values = {"gain": compare(gains), "more": compare([more]), "less": compare([less])}
-    return {"paper": SIGNS[pair.said]}, values, f"of {len(gains)} splits"
+    return {"paper": SIGNS[pair.said]}, values, "of 1 split" if len(gains) == 1 else f"of {len(gains)} splits"
 
 
 GAIN = (

@@ -175,6 +175,7 @@ def _figure(name: str, title: str, methods: tuple[str, ...], picture: str, draw:
         notes=("The figure prints no numbers.",),
         figure=draw,
         kind="figure",
+        stand_in="A toy of our own stands in for that of the thesis, whose points are not printed.",
     )
 
 

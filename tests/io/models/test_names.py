@@ -35,7 +35,8 @@ FORMAT_2 = """
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
-    KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap Laplacian Layout
+    KernelKNNClassifier KernelLimit KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap
+    Laplacian Layout
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
@@ -44,7 +45,7 @@ FORMAT_2 = """
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
-    ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
+    ProjectionModel Quadratic RadiusMargin RadiusMarginProduct RandomWalk RankScaling RegularizedLaplacian
     RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling
     Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier

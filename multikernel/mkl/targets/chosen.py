@@ -17,7 +17,7 @@ from ..._validation import check_number, check_positive_integer, warn_caller
 from ...core.callbacks import callback_of
 from ...core.estimator import Solved, worst_status
 from ...core.folds import random_source
-from ...core.inputs import check_sample_weights
+from ...core.inputs import check_sample_weights, require_y
 from ...core.optim.loop import Options, SearchProgress, Status, is_over, limited, time_left
 from ...core.search.grid import Data
 from ...core.search.selection import adopt, forget, seed_of, split_samples
@@ -65,6 +65,7 @@ class Search:
 
 def fit_chosen(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
     """Choose weights and alpha of each target, then store their models."""
+    require_y(model, y)
     _check_settings(model)
     machine = model._machine(model.kernels, targets="each", random_state=seed_of(model))
     many = check_many(machine, X, y, sample_weight, merge=model.cv is None)
@@ -183,7 +184,8 @@ def _candidates(model: Any, machine: Any, many: ManyTargets, Ks: Any, alphas: Ar
             path = _shared_path(machine, many, Ks, alphas[: count - n_kernels - 1])
         seed = 0 if machine.random_state is None else machine.random_state
         simplex = draw_candidates(n_kernels, count, random_source(seed), path)
-        return np.asarray(simplex / machine._costs**2)
+        floor = machine._floor  # of kept views
+        return np.asarray((floor + (1.0 - floor.sum()) * simplex) / machine._costs**2)
     given = np.asarray(model.candidates, float)
     if given.ndim != 2 or given.shape[1] != n_kernels or not len(given):
         raise ValueError(
@@ -193,6 +195,11 @@ def _candidates(model: Any, machine: Any, many: ManyTargets, Ks: Any, alphas: Ar
     bad = ~np.isfinite(given) | (given < 0.0)
     if bad.any() or not given.any(axis=1).all():
         raise ValueError("candidates must be nonnegative and finite, with a positive weight in each row.")
+    if machine._floor.any():
+        raise ValueError(
+            f"candidates must be a number where views are kept; got an array, and keep of view "
+            f"{machine.kept_views_[0]!r}. Leave keep out, and give candidates in which the view has weight."
+        )
     return given
 
 

@@ -90,8 +90,16 @@ def search(
                 wanted = _near(spectrum.gcv(Z, batch, alphas), screened[batch])
             _try(spectrum, judge, Z, batch, (number, alphas, wanted), chosen)
         chosen.n_tried = number + 1
-        if note(number, chosen.errors):
+        if note(number, chosen.errors * basis.scales**2):
             break
+    return _in_units(chosen, basis.scales)
+
+
+def _in_units(chosen: Chosen, scales: Array) -> Chosen:
+    """The choice in the units of the targets."""
+    chosen.errors, chosen.table = chosen.errors * scales**2, chosen.table * scales**2
+    chosen.duals = chosen.duals * scales
+    chosen.residuals = chosen.residuals * scales
     return chosen
 
 

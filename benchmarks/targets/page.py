@@ -61,7 +61,7 @@ def _speed(records: Mapping[str, Mapping[str, Any]]) -> str:
 
 800 drugs of `side_effects_liu`, six Tanimoto kernels, {found[0]["n_targets"]} side effects, the same 100
 sets of weights and 10 alphas; mean over {len({record["split"] for record in found})} split(s) into 800 and
-32 drugs. "ours" is `MKLRidgeCV(targets="each")`: leave-one-out, screened by generalized cross-validation;
+32 drugs. "ours" is `MKLRidgeCV(targets="each")`: leave-one-out, screened;
 "exact" has `halving=False`, "folds" `cv=5`. himalaya: `MultipleKernelRidgeCV(solver="random_search",
 cv=5)`, NumPy, on kernels and targets that are centered beforehand, in three batch sizes; "times
 faster" is beside the quickest of them. R² is the mean over the side effects that vary among the held-out

@@ -253,11 +253,11 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
           leave-one-out error (or its error on the folds of `cv`, which must train on all samples outside of
           the validation part). An output may be NaN where it was not observed. `norms`, `normalizations`,
           `scoring` and `rule` must be left out, and `n_jobs` has no effect; with ``halving=True``
-          leave-one-out errors are computed only where the generalized cross-validation error is near the
-          least.
+          leave-one-out errors are computed only where an estimate of them is near the least.
     candidates : int or array of shape (n_candidates, n_kernels), default=100
         Sets of weights to choose from with ``targets="each"``. A number: equal weights, each view alone, the
-        weights that all outputs would share at each of the alphas, and random draws.
+        weights that all outputs would share at each of the alphas, and random draws. Of weights that you
+        give beyond Σ_m d_m² μ_m = 1 there are no duality gaps (NaN).
     refine : bool, default=False
         With ``targets="each"``, whether the convex problem of each output is solved at its alpha, starting
         at its candidate. Its weights are taken where their error is smaller.

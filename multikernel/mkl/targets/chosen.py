@@ -186,7 +186,10 @@ def _candidates(model: Any, machine: Any, many: ManyTargets, Ks: Any, alphas: Ar
         simplex = draw_candidates(n_kernels, count, random_source(seed), path)
         floor = machine._floor  # of kept views
         return np.asarray((floor + (1.0 - floor.sum()) * simplex) / machine._costs**2)
-    given = np.asarray(model.candidates, float)
+    try:
+        given = np.asarray(model.candidates, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"candidates must be a number or an array; got {model.candidates!r}.") from error
     if given.ndim != 2 or given.shape[1] != n_kernels or not len(given):
         raise ValueError(
             f"candidates must have shape (n_candidates, {n_kernels}), a weight for each view; got shape "
@@ -233,7 +236,7 @@ def _check_settings(model: Any) -> None:
     defaults = type(model)()
     for name in ("norms", "normalizations", "scoring", "rule"):
         value = getattr(model, name)
-        if value is not getattr(defaults, name) and value != getattr(defaults, name):
+        if not np.array_equal(value, getattr(defaults, name)):
             raise ValueError(
                 f"targets='each' does not read {name}; got {value!r}. Leave {name} out, or use "
                 "targets='shared'."

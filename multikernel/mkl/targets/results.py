@@ -17,6 +17,7 @@ from ..._typing import Array
 from ...core.optim.loop import Status
 from ...core.weights.loop import SolveResult
 
+_ROUNDING = 1e-9
 BATCH_NUMBERS = 4_000_000  # in one block of samples and targets
 
 
@@ -62,16 +63,17 @@ def results_at(problem: Problem, alphas: Array, mu: Array, duals: Array) -> list
         squares = np.einsum("ij,ij->j", B / problem.weights[:, None], B)
         linear = np.einsum("ij,ij->j", Y, B)
         upper = linear - 0.5 * alphas[batch] * squares - 0.5 * np.sum(weights * q, axis=1)
-        slack = 0.5 * (np.max(q / problem.costs**2, axis=1) - np.sum(weights * q, axis=1))
+        slack = np.maximum(0.5 * (np.max(q / problem.costs**2, axis=1) - np.sum(weights * q, axis=1)), 0.0)
+        slack[weights @ problem.costs**2 > 1.0 + _ROUNDING] = np.nan  # weights outside of the set
         found += [
-            _result(weights[k], B[:, k], intercepts[k], float(upper[k]), float(max(slack[k], 0.0)))
+            _result(weights[k], B[:, k], intercepts[k], float(upper[k]), float(slack[k]))
             for k in range(B.shape[1])
         ]
     return found
 
 
 def _result(weights: Array, dual: Array, intercept: float, upper: float, slack: float) -> SolveResult:
-    slack = min(slack, abs(upper))  # no value is below 0
+    slack = float(np.minimum(slack, abs(upper)))  # no value is below 0
     gap = slack / abs(upper) if upper else 0.0
     entry: dict[str, Any] = {"iteration": 1, "objective": upper, "lower_bound": upper - slack, "gap": gap}
     entry["n_active"] = int(np.count_nonzero(weights))

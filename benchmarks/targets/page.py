@@ -24,7 +24,8 @@ Written by `python -m benchmarks.targets` (see its docstring), of what is in
 def write_page(records: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the page of the parts that were measured."""
     parts = [HEAD, _speed(records), _scale(records), _side_effects(records), _brain(records)]
-    write_whole(PAGE, "\n".join(part for part in parts if part).rstrip() + "\n")
+    text = "\n".join(part for part in parts if part).rstrip() + "\n"
+    write_whole(PAGE, text.encode())
 
 
 def _of(records: Mapping[str, Mapping[str, Any]], part: str) -> list[Mapping[str, Any]]:

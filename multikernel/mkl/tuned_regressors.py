@@ -344,6 +344,11 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
             fit_chosen(self, X, y, sample_weight, groups)
         return each
 
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies; weights that are chosen, and not learned, are given."""
+        return "machine" if self.targets == "each" else "optimality"
+
     def _final(self, problem: Any, alphas: Array, results: list[Any]) -> list[Any]:
         """The models of outputs whose weights and alphas were chosen: the regressions."""
         return results

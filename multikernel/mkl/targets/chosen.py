@@ -25,7 +25,7 @@ from ...core.svm.losses import SquaredError
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
 from .each import ManyTargets, Pattern, check_many, refuse_rescaled, solve_each, store_each
-from .results import Problem, in_units_of, results_at
+from .results import Problem, at_fixed_weights, in_units_of, results_at
 from .solver.basis import make_basis
 from .solver.candidates import draw_candidates
 from .solver.search import Chosen, Criterion, search
@@ -48,6 +48,7 @@ class Search:
     table: Array  # (n_candidates, T)
     out_of_fold: Array  # (n, T) of the samples
     refined: Array  # (T,)
+    gaps: Array  # (T,), of the weights in the convex problems
     row_weights: Array  # (n,)
     progress: SearchProgress
     n_solves: int = 0
@@ -89,7 +90,6 @@ def fit_chosen(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> N
     machine._one_output = many.one
     store_each(machine, [found.models[k] for k in range(len(many.names))], many, middles)
     adopt(model, machine)
-    model.target_gaps_ = machine.target_gaps_
     data = Data(machine, many.X, many.values if not many.one else many.values[:, 0], Ks, many.values,
                 many.samples, sample_weight, sample_weight)  # fmt: skip
     model._learn_from_folds(data)
@@ -111,10 +111,15 @@ def _fit_pattern(
         chosen = search(basis, found.candidates, found.alphas, criterion, found.note)
     alphas, mu = found.alphas[chosen.alphas], found.candidates[chosen.candidates]
     duals = np.sqrt(problem.weights)[:, None] * chosen.duals
-    results = results_at(problem, alphas, mu, duals)
+    results, gaps = results_at(problem, alphas, mu, duals)
     if model.refine and not found.stopped:
         names = [many.names[k] for k in own]
         results = _refined(machine, problem, (alphas, names, criterion), results, chosen, found.refined, own)
+    found.gaps[own] = [result.gap for result in results]
+    results = [
+        result if found.refined[k] else at_fixed_weights(result, float(gap))
+        for k, result, gap in zip(own, results, gaps, strict=True)
+    ]
     for k, alpha, result in zip(own, alphas, model._final(problem, alphas, results), strict=True):
         solved = in_units_of(result, float(alpha))
         found.models[int(k)] = Solved(solved, pattern.places, [many.names[k]])
@@ -169,7 +174,7 @@ def _begin(model: Any, machine: Any, many: ManyTargets, Ks: Any) -> Search:
     candidates = _candidates(model, machine, many, Ks, alphas)
     return Search(
         alphas, candidates, np.zeros(T, np.intp), np.ones(T), np.full(T, np.inf),
-        np.full((len(candidates), T), np.nan), np.full((n, T), np.nan), np.zeros(T, bool),
+        np.full((len(candidates), T), np.nan), np.full((n, T), np.nan), np.zeros(T, bool), np.zeros(T),
         many.row_weights, SearchProgress(model.verbose, callback_of(model)),
     )  # fmt: skip
 
@@ -297,7 +302,7 @@ def _show(model: Any, found: Search, many: ManyTargets, n_splits: int) -> None:
     model.best_index_ = found.choice
     model.best_score_ = -found.errors
     model.candidate_scores_ = -found.table
-    model.refined_ = found.refined
+    model.refined_, model.target_gaps_ = found.refined, found.gaps
     model.target_names_ = list(many.names)
     model.n_splits_, model.n_solves_ = n_splits, found.n_solves
     model.out_of_fold_ = found.out_of_fold[:, 0] if many.one else found.out_of_fold

@@ -225,4 +225,4 @@ def best_starts(problem: Problem, alphas: Array) -> list[SolveResult]:
             least[kept], mu[kept] = values[better], weights
             found = spectrum.duals(Z[:, better], kept, float(alpha))
             duals[:, kept] = roots[:, None] * found * basis.scales[kept]
-    return results_at(problem, alphas, mu, duals)
+    return results_at(problem, alphas, mu, duals)[0]

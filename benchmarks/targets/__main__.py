@@ -23,10 +23,10 @@ def units(part: str) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
 
     if part == "speed":
         for split in range(SPLITS):
-            for dtype in ("float32", "float64"):
-                for number, name in enumerate(speed.FITS):
+            for number, name in enumerate(speed.FITS):
+                for dtype in ("float32", "float64"):
                     yield (
-                        f"speed:{dtype}:{split}:{number}",
+                        f"speed:{split}:{number}:{dtype}",
                         lambda s=split, d=dtype, n=name: speed.measure(s, d, n),
                     )
     elif part == "scale":

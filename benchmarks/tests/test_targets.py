@@ -22,7 +22,7 @@ def test_the_page_has_what_was_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "PAGE", tmp_path / "targets.md")
     quality = {"r2": 0.1, "r2_all": 0.2, "aupr": 0.3}
     speed = {
-        f"speed:float32:0:{k}": {"dtype": "float32", "split": 0, "fit": name, "seconds": s, "n_targets": 9}
+        f"speed:0:{k}:float32": {"dtype": "float32", "split": 0, "fit": name, "seconds": s, "n_targets": 9}
         | quality
         for k, (name, s) in enumerate([("ours", 2.0), ("himalaya", 14.0), ("himalaya, 3 alphas", 10.0)])
     }

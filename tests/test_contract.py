@@ -117,8 +117,7 @@ ENTRIES = {
     ),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
-        sometimes=frozenset({"event_times_", "baseline_hazard_"}),
-        **SHARP,
+        **FACTORED,
     ),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),

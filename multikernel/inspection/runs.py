@@ -32,8 +32,8 @@ from sklearn.utils.multiclass import type_of_target
 from .._typing import Array
 from .._validation import check_n_jobs
 from ..core.folds import Split, make_folds
+from ..core.low_rank import settle_route
 from ..core.store import Progress, Result, ResultStore, Work, run_works
-from ..mkl.low_rank import settle_route
 from ..views.tables import as_tables
 from .fingerprint import fingerprint
 from .statistics.paired_tests import FOLDS, REPEATS

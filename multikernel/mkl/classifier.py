@@ -30,6 +30,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
+from ..core.low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.optim.loop import Status, carried
 from ..core.row_input import labelled_rows, signed_rows
 from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
@@ -37,7 +38,6 @@ from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
 from ..core.weights.factors import BlockResult
 from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
-from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .vanished import warn_of_vanished
 from .working_sets import Group, fit_working_sets, may_take_sets
 
@@ -241,6 +241,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     about = MKL
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY

@@ -6,8 +6,8 @@ min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J(μ) = min_f ½‖f‖² +
 three losses.
 
 ``estimators``: `MKLSurvival`; ``solver/``: ``cox`` (partial likelihood, its Hessian in linear time),
-``ranking`` (pairs in O(n log n)), ``regression`` (one-sided errors of censored times), ``baseline``
-(Breslow's hazard). The weights are learned by `multikernel.core.weights`.
+``ranking`` (pairs in O(n log n)), ``regression`` (one-sided errors of censored times), ``factors`` (all three
+on factors of low rank), ``baseline`` (Breslow's hazard). On Gram matrices `multikernel.core.weights` learns.
 """
 
 from .estimators import MKLSurvival

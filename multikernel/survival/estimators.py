@@ -16,11 +16,15 @@ from .._validation import check_choice, check_number, check_positive_integer, is
 from ..core.about import About
 from ..core.concordance import concordance_index
 from ..core.decisions import Machines
-from ..core.estimator import BaseMKL, Solved
+from ..core.estimator import BaseMKL, Solved, refusing_overflow, require_finite
 from ..core.inputs import Samples, all_samples, check_sample_weights, checks_ids, price_samples
+from ..core.low_rank import fit_factors, goes_low_rank, store_factors
+from ..core.row_input import refuse_dask, valued_rows
 from ..core.survival_targets import SurvivalTarget, as_survival, check_survival
+from ..rows.base import Block
 from .solver.baseline import breslow
 from .solver.cox import TIES, CoxLoss
+from .solver.factors import learn_boxed, learn_smooth
 from .solver.ranking import RankingLoss
 from .solver.regression import CensoredEpsilonInsensitive
 
@@ -94,8 +98,8 @@ class MKLSurvival(BaseMKL):
     objective_ : float, the dual value at the learned kernel
     dual_gap_ : float, the relative duality gap reached
     intercept_ : array of shape (1,), 0 but for the regression
-    view_names_, kept_views_, machine_weights_, dual_coef_, support_, kernel_factors_, gram_, memory_,
-    missing_, total_cost_, n_iter_, status_, history_
+    view_names_, kept_views_, machine_weights_, dual_coef_, support_, kernel_factors_, coef_,
+    approximation_, gram_, memory_, missing_, total_cost_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
     Notes
@@ -139,7 +143,7 @@ class MKLSurvival(BaseMKL):
     """
 
     about = SURVIVAL
-    _storage_options = ("psd", "gram", "dtype", "missing")
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -179,10 +183,13 @@ class MKLSurvival(BaseMKL):
             Groups with baseline hazards of their own, for ``loss="cox"``.
         """
         self._check_parameters()
-        X, targets, samples = self._samples(X, y, sample_weight, strata)
-        Ks = self._fit_kernels(X, samples)
-        targets = targets[samples.rows]
-        self._settle(self._solve_stack(Ks, targets, samples))
+        refuse_dask(self, X)
+        if goes_low_rank(self, X):
+            middle = self._fit_low_rank(X, y, sample_weight, strata)
+        else:
+            X, targets, samples = self._samples(X, y, sample_weight, strata)
+            middle = self._solve_stack(self._fit_kernels(X, samples), targets[samples.rows], samples)
+        self._settle(middle)
         self._warn_unless_converged()
         return self
 
@@ -195,6 +202,13 @@ class MKLSurvival(BaseMKL):
     def _samples(self, X: Any, y: Any, sample_weight: Any, strata: Any = None) -> tuple[Any, Array, Samples]:
         """The checked table, the targets (n, 4) of its rows, and the distinct samples."""
         X = self._validate_table(X, reset=True)
+        targets, weights = self._checked_targets(X, y, sample_weight, strata)
+        if self.loss == "cox" and self.ties == "efron":
+            return X, targets, all_samples(weights)  # tied events are counted: equal ones are not one
+        return X, targets, self._distinct(X, targets, weights)
+
+    def _checked_targets(self, X: Any, y: Any, sample_weight: Any, strata: Any) -> tuple[Array, Array]:
+        """The targets (n, 4) of the rows of a table, and their weights."""
         target = check_survival(self, X, y, positive=self.loss == "regression")
         weights = check_sample_weights(sample_weight, len(target))
         if not target.event[weights > 0.0].any():
@@ -207,9 +221,7 @@ class MKLSurvival(BaseMKL):
         entry = np.full(len(target), -1.0) if target.entry is None else target.entry
         targets = np.column_stack([target.time, target.event, entry, codes])
         self.n_events_ = int(np.count_nonzero(target.event))
-        if self.loss == "cox" and self.ties == "efron":
-            return X, targets, all_samples(weights)  # tied events are counted: equal ones are not one
-        return X, targets, self._distinct(X, targets, weights)
+        return targets, weights
 
     def _check_strata(self, strata: Any, n: int) -> tuple[Array | None, Array]:
         """The strata in their order, and the code of each sample."""
@@ -260,14 +272,42 @@ class MKLSurvival(BaseMKL):
         problem, middle = self._problem(targets, samples.weights)
         losses = self._losses(problem, samples.weights)
         solved = self._solve_machines(Ks, problem.rows, problem.names, losses)
-        if self.loss == "cox":
-            n_strata = 1 if self.strata_ is None else self.strata_.size
-            self._baseline = breslow(losses[0], training_scores(Ks, solved), n_strata)
-            self.event_times_ = self._baseline.times
-            with np.errstate(over="ignore"):
-                self.baseline_hazard_ = np.exp(self._baseline.logs)
+        self._store_baseline(losses[0], lambda: training_scores(Ks, solved))
         self._store([solved], samples)
         return middle
+
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, strata: Any) -> float:
+        """Solve on factors and store; what was subtracted from the targets."""
+        targets, _ = self._checked_targets(self._validate_table(X, reset=True), y, sample_weight, strata)
+        if (targets[:, ENTRY] >= 0.0).any():
+            raise ValueError(
+                "entry times have no low-rank route. Use KernelBank(kernels, gram='dense'), or leave them "
+                "out of y."
+            )
+        given = valued_rows(self, X, targets, sample_weight, multi_output=True)
+        factors = fit_factors(self, given)
+        blocks = factors.rows.map(_used_parts)
+        Z, targets, weights = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        problem, middle = self._problem(targets, weights)
+        [loss] = self._losses(problem, weights)
+        learn = learn_boxed if self.loss == "regression" else learn_smooth
+        options = self._options(self._fit_seed, "")
+        with refusing_overflow():
+            result = learn(Z, factors.bank.offsets_, loss, float(self.norm), self._costs, options)
+        require_finite(result)
+        self._store_baseline(loss, lambda: np.asarray(Z @ result.coefficients[0], float))
+        store_factors(self, factors, [result], [problem.names])
+        return middle
+
+    def _store_baseline(self, loss: Any, scores: Callable[[], Array]) -> None:
+        """The baseline hazard of the scores of the training samples, where the loss has one."""
+        if self.loss != "cox":
+            return
+        n_strata = 1 if self.strata_ is None else self.strata_.size
+        self._baseline = breslow(loss, scores(), n_strata)
+        self.event_times_ = self._baseline.times
+        with np.errstate(over="ignore"):
+            self.baseline_hazard_ = np.exp(self._baseline.logs)
 
     def _settle(self, middle: float) -> None:
         """The intercept absorbs what was subtracted from the targets."""
@@ -417,6 +457,13 @@ class MKLSurvival(BaseMKL):
                 curves.append(model.predict_survival_function(X, at))
         ends = np.quantile(curves, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         return np.asarray(np.moveaxis(ends, 0, -1))
+
+
+def _used_parts(block: Block) -> tuple[Array, Array, Array]:
+    """Factors, targets and weights of the rows that count."""
+    Z, targets, weights, _ = block.parts
+    used = np.flatnonzero(weights > 0.0)
+    return (Z, targets, weights) if used.size == block.n_rows else (Z[used], targets[used], weights[used])
 
 
 def training_scores(Ks: Array, solved: Solved) -> Array:

@@ -118,11 +118,6 @@ def _learn(
         can_hand_over = second.is_possible(stack, scaled, exact)
         factors = second.beyond_precision(stack, scaled, exact) if can_hand_over else {}
         if factors or isinstance(scaled[0], SmoothLoss):
-            if not can_hand_over:
-                raise ValueError(
-                    f"a smooth loss needs a stack in memory of at most {second.MOST_DENSE} samples, or "
-                    f"kernels of low rank; got {stack.n}{' on disk' if stack.on_disk else ''}."
-                )
             learner = OuterLoop(stack, scaled, LpBall(norm), options)
             learner.units = units
             return _hand_over(learner, scaled, factors, kernel_costs, left, exact)

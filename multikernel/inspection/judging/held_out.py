@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import _safe_split
 from ..._typing import Array
 from ...core.decisions import SigmoidCalibration
 from ...core.folds import Split, make_folds
+from ...core.low_rank import settle_route
 from ...core.store import Result, Work
-from ...mkl.low_rank import settle_route
 from ..fingerprint import fingerprint
 from ..learned import choose_rows, named_row
 from ..rivals.baselines import Report

@@ -119,6 +119,8 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FACTORED,
     ),
+    "MultiTaskMKLClassifier": Entry(**SHARP),
+    "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),

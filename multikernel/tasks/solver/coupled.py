@@ -7,7 +7,7 @@ d. With q = ∞ the weights are common to all tasks; with q = 1 the tasks share 
 weights of all tasks, ν_t has the norm 1 of a single task for every q.
 
 Each iteration solves the machines at the present weights. With r_tm = β_t'K_mβ_t / d_m² and the squared norms
-a_tm = ν_tm² r_tm of the functions, the weights that minimize Σ a_tm / ν_tm over the set are known in closed form:
+a_tm = ν_tm² r_tm of the functions, the weights that minimize Σ a_tm / ν_tm over the set have a closed form:
 
     ν_tm ∝ u_m a_tm^(1/(q+1)) within a kernel,   u_m ∝ A_m^(1/(p+1)),   A_m = (Σ_t a_tm^(q/(q+1)))^((q+1)/q)
 

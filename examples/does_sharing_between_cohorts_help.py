@@ -4,8 +4,8 @@ Does sharing between cohorts help?
 
 Four cohorts of different size measured the same ten views. In the first case the same three views matter in
 all of them; in the second, each cohort has views of its own. Kernel weights are learned for each cohort
-alone, drawn to common ones, and in common; the accuracy on new samples of each cohort says when sharing helps,
-and when it hurts.
+alone, drawn to common ones, and in common; the accuracy on new samples of each cohort says when sharing
+helps, and when it hurts.
 """
 
 import matplotlib.pyplot as plt

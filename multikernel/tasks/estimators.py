@@ -148,9 +148,7 @@ class _MultiTask(BaseMKL):
         if self.clusters is None:
             return [list(range(n_tasks))]
         if not isinstance(self.clusters, Mapping):
-            raise TypeError(
-                f"clusters must be a dict of task to cluster; got {type(self.clusters).__name__}."
-            )
+            raise TypeError(f"clusters must be a dict of task to cluster; got {self.clusters!r}.")
         names = list(self.tasks_)
         lacking = [name for name in names if name not in self.clusters]
         if lacking:
@@ -419,8 +417,8 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
 
     Parameters
     ----------
-    kernels, task_column, sharing, clusters, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, \
-random_state
+    kernels, task_column, sharing, clusters, norm, costs, tol, max_iter, max_time, callback, on_interrupt,
+    verbose, random_state
         As for :class:`MultiTaskMKLClassifier`.
     loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
         Support vector regression, or ridge regression with the penalty 1/C.

@@ -32,14 +32,16 @@ def labels(y):
 def test_own_weights_are_those_of_each_task_alone(data, loss):
     X, y = data[0], labels(data[1])
     raw = [View(*view, standardize=False, normalize=None) for view in VIEWS]  # the same kernels on parts
-    together = MultiTaskMKLClassifier(raw, task_column="cohort", sharing="own", loss=loss, C=0.1).fit(X, y)
+    together = MultiTaskMKLClassifier(
+        raw, task_column="cohort", sharing="own", loss=loss, C=0.1, tol=1e-8
+    ).fit(X, y)
     assert together.tasks_.tolist() == ["a", "b", "c"]
     for task in SIZES:
         rows = (X["cohort"] == task).to_numpy()
-        alone = MKLClassifier(raw, loss=loss, C=0.1).fit(X[rows], y[rows])
-        assert together.weights_frame()[task].to_numpy() == pytest.approx(alone.kernel_weights_, abs=1e-6)
+        alone = MKLClassifier(raw, loss=loss, C=0.1, tol=1e-8).fit(X[rows], y[rows])
+        assert together.weights_frame()[task].to_numpy() == pytest.approx(alone.kernel_weights_, abs=1e-4)
         scores = together.decision_function(X[rows])
-        assert scores == pytest.approx(alone.decision_function(X[rows]), abs=1e-6)
+        assert scores == pytest.approx(alone.decision_function(X[rows]), abs=1e-4)
 
 
 def test_common_weights_are_common_and_one_task_is_one_model(data):

@@ -54,7 +54,7 @@ from .rules.learner import WeightLearner
 from .rules.machines import default_machine
 from .soft_labels import PosteriorSVC
 from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
-from .survival import MKLSurvival
+from .survival import MKLSurvival, MKLSurvivalCV
 from .tasks import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from .transductive import TransductiveMKLClassifier
 from .views import KernelBank, as_views
@@ -83,6 +83,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
+    ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
     ("tasks", "Weights of several tasks, learned together", MultiTaskMKLClassifier, MultiTaskMKLRegressor),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (

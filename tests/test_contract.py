@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.public import public_estimators as exported_estimators
 from tests.raw import raw
 
@@ -119,6 +119,11 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FACTORED,
     ),
+    "MKLSurvivalCV": Entry(
+        {"Cs": [0.1, 1.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5},
+        read_with={"epsilon": {"loss": "regression"}},
+        **FOLDS,
+    ),
     "MultiTaskMKLClassifier": Entry(**SHARP),
     "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
@@ -149,6 +154,7 @@ SEARCHES = {
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",
     "MKLClassifierCV",
+    "MKLSurvivalCV",
     "MKLRegressorCV",
     "MKLRidgeCV",
 }
@@ -181,7 +187,7 @@ every_with_kernels = having("kernels")
 
 
 def target(cls):
-    if issubclass(cls, MKLSurvival):
+    if issubclass(cls, MKLSurvival | MKLSurvivalCV):
         return TIMES
     if is_regressor(cls()):
         return VALUES
@@ -547,8 +553,8 @@ def test_gram_matrices_that_do_not_fit_each_other(cls):
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own
 OTHERS = {
-    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "task_column", "costs", "priors",
-    "cv", "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
+    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "task_column", "costs",
+    "priors", "cv", "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
 ZERO_IS_FINE = {

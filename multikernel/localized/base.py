@@ -381,9 +381,11 @@ class BaseLocalized(KernelEstimator):
             self._choose_ridge(whole, fit, samples, seed)
             sources = np.random.default_rng(seed).spawn(len(groups))
             jobs = [(whole, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
-            several = len(groups) > 1
-            gates = parallel(delayed(carried(self._learn))(*job, self.gating_reg_, several) for job in jobs)
+            if len(jobs) == 1:
+                gates = [self._learn(*jobs[0], self.gating_reg_)]
+            else:
+                parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+                gates = parallel(delayed(carried(self._learn))(*job, self.gating_reg_, True) for job in jobs)
         if any(gated.result.suspicious for gated in gates):
             self._require_psd(Ks, range(len(Ks)))
         self._store(gates, samples)

@@ -45,6 +45,7 @@ from ..._typing import Array
 _LEAST_KERNEL = 1e-8
 _LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
 _SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
+_NO_SCALES = np.empty(0)
 REWARD = 2.0
 
 
@@ -217,6 +218,12 @@ class Loss(ABC):
             best = value
         return Bound(best, plain, intercept)
 
+    def plain_bound(self, scores: Array, norm2: float) -> Bound:
+        """The bound of the scores as they are, for which no scale is tried."""
+        risk, intercept = self.risk(scores)
+        value = 0.5 * norm2 + risk
+        return Bound(value, value, intercept)
+
 
 def _per_sample(value: Array | float, target: Array) -> Array:
     """One number for each sample, from one for all or one for each."""
@@ -282,9 +289,17 @@ class Hinge(_PricedLoss):
     def bound(self, scores: Array, norm2: float) -> Bound:
         if self._common_C is None:
             return super().bound(scores, norm2)
+        return self._bound_at(scores, norm2, self._common_C, _SCALES)
+
+    def plain_bound(self, scores: Array, norm2: float) -> Bound:
+        if self._common_C is None:
+            return super().plain_bound(scores, norm2)
+        return self._bound_at(scores, norm2, self._common_C, _NO_SCALES)
+
+    def _bound_at(self, scores: Array, norm2: float, C: float, scales: Array) -> Bound:
         if not np.isfinite(scores).all():  # kernels out of range: order statistics are not safe from NaN
             return Bound(np.inf, np.inf, 0.0)
-        return Bound(*hinge_bound(self.target, scores, norm2, self._common_C, self._n_positive, _SCALES))
+        return Bound(*hinge_bound(self.target, scores, norm2, C, self._n_positive, scales))
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,7 @@ class BinaryMachines:
             self._machines = [Machine(loss, s, steps) for loss, s in zip(self.losses, stacks, strict=True)]
             for machine in self._machines:  # few steps are allowed: Newton comes to help early
                 machine.patience = _PATIENCE * machine.stack.n + 500
+                machine.tries_scales = False
         for machine, stack in zip(self._machines, stacks, strict=True):
             machine.stack = stack
 

@@ -8,6 +8,9 @@ alone, drawn to common ones, and in common; the accuracy on new samples of each 
 helps, and when it hurts.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -19,7 +22,7 @@ WAYS = {"own": "own", "drawn to common": 2.0, "common": "common"}
 views = [(f"view {m}", Gaussian(), [2 * m, 2 * m + 1]) for m in range(N_VIEWS)]
 
 
-def draw(rng, sizes, views_of_cohort):
+def draw(rng: Any, sizes: Sequence[int], views_of_cohort: Sequence[list[int]]) -> tuple[Any, Any]:
     """Samples of all cohorts, the last column with the cohort, and their classes."""
     cohort = np.repeat(np.arange(len(sizes)), sizes)
     X = np.column_stack([rng.normal(size=(cohort.size, 2 * N_VIEWS)), cohort])
@@ -35,7 +38,7 @@ cases = {
     "the same three views": [[0, 1, 2]] * 4,
     "views of their own": [[0, 1, 2], [3, 4], [5, 6], [7, 8, 9]],
 }
-found = {}
+found: dict[tuple[str, str], list[Any]] = {}
 for case, matter in cases.items():
     for repeat in range(REPEATS):
         rng = np.random.default_rng(repeat)

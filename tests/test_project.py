@@ -183,6 +183,16 @@ def test_the_example_of_survival_finds_the_view_that_matters(run_example, monkey
 
 
 @pytest.mark.thorough
+def test_the_example_of_many_targets_finds_their_views(run_example):
+    _, printed = run_example("which_view_speaks_for_which_target", "--targets", "60")
+    each, shared = (
+        [float(number) for number in re.search(rf"{name} +(\S+) +(\d+)%", printed).groups()]
+        for name in ("each", "shared")
+    )
+    assert each[0] > shared[0] and each[1] > 70
+
+
+@pytest.mark.thorough
 def test_the_example_of_columns_finds_those_that_did_it(run_example):
     _, printed = run_example("which_columns_did_it")
     rows = re.findall(r"^ *(?:genes|proteins|clinic) +(\w+) +\S+ +\S+ +(\S+) +\S+$", printed, re.MULTILINE)

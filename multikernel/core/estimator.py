@@ -41,8 +41,8 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
-from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
-from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
+from ..views.stacks import as_stack, ids_of, match_stack, names_of, require_training_labels, training_labels
+from ..views.tables import MultiTable, as_array, as_table, as_tables, require_distinct_columns
 from ..views.view import (
     as_views,
     check_normalize,
@@ -53,7 +53,7 @@ from ..views.view import (
     refuse_kept_views,
 )
 from ..viz.card import html_inner, mimebundle, params_html
-from ..viz.fitted import weights_table
+from ..viz.fitted import contributions_table, weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .folds import random_source
@@ -161,6 +161,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _fitted: FittedKernels
     _bank: Any
     _gram_names: list[str] | None = None  # of precomputed kernels that have names
+    _support_rows: Array | None = None  # which rows of fit the samples in the bank are, where that is known
     _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
@@ -302,7 +303,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             return X
         require_distinct_columns(X, "X")
         if is_frame(X) or self._reads_objects():
-            validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
+            validate_data(self, as_array(X), reset=reset, skip_check_array=True)
             return X
         X = as_numbers(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
@@ -453,6 +454,23 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         every = np.concatenate(list(blocks))
         return every[:, 0] if every.shape[1] == 1 else every
 
+    @available_if(lambda self: hasattr(self, "contributions"))
+    def contributions_frame(self, X: Any) -> pd.DataFrame:
+        """What each view adds to the score of each sample, as a table with names.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        DataFrame
+            A row for each sample, by its id where X has ids. A column for each view, ``intercept``, and
+            ``score``, the sum of them; for several machines, columns of the levels ``machine`` and ``view``.
+        """
+        ids = ids_of(X, grams=self._precomputed)
+        return contributions_table(self, self.contributions(X), ids)
+
     @available_if(lambda self: hasattr(self, "_weight_columns"))
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view.
@@ -465,16 +483,6 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return weights_table(self, self._weight_columns())
-
-
-def _without_columns(X: Any) -> Any:
-    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
-    if not isinstance(X, list) or not isinstance(as_table(X), list):
-        return X
-    objects = np.empty(len(X), dtype=object)
-    for place, entry in enumerate(X):
-        objects[place] = entry
-    return objects
 
 
 # ---------------------------------------------------------------------- global kernel weights
@@ -555,6 +563,7 @@ class BaseMKL(KernelEstimator):
 
     A family may also set or override:
 
+    - ``_has_factors`` : whether there is a low-rank route.
     - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
     - ``max_kernels`` : a parameter of families whose problems may be limited to a subset of the kernels.
     - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
@@ -574,6 +583,7 @@ class BaseMKL(KernelEstimator):
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
+    _has_factors = False
     _allowed: Allowed | None = None  # subsets of kernels, during a fit
     _lean = True
 
@@ -761,6 +771,7 @@ class BaseMKL(KernelEstimator):
         counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         notes_absent = self.missing_ in ("renormalize", "absent")
+        self._support_rows = samples.rows[kept]  # of fit, in the order of the bank; of equal ones the first
         placed = tuple(replace(factor, support=np.searchsorted(kept, factor.support)) for factor in factors)
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)

@@ -28,7 +28,7 @@ def draw(rng: Any, sizes: Sequence[int], views_of_cohort: Sequence[list[int]]) -
     X = np.column_stack([rng.normal(size=(cohort.size, 2 * N_VIEWS)), cohort])
     signs = np.array([1.0, -1.0, 1.0, -1.0])
     products = X[:, 0 : 2 * N_VIEWS : 2] * X[:, 1 : 2 * N_VIEWS : 2]
-    score = np.array([products[i, views_of_cohort[t]].sum() * signs[t] for i, t in enumerate(cohort)])
+    score = np.array([products[i, views_of_cohort[int(t)]].sum() * signs[t] for i, t in enumerate(cohort)])
     return X, score + 0.3 * rng.normal(size=cohort.size) > 0
 
 
@@ -57,8 +57,10 @@ for (case, way), shares in found.items():
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
 for ax, case in zip(axes, cases, strict=True):
     for way in WAYS:
-        shares = np.array(found[case, way])
-        ax.errorbar(SIZES, shares.mean(axis=0), shares.std(axis=0) / np.sqrt(REPEATS), marker="o", label=way)
+        of_cohort = np.array(found[case, way])
+        ax.errorbar(
+            SIZES, of_cohort.mean(axis=0), of_cohort.std(axis=0) / np.sqrt(REPEATS), marker="o", label=way
+        )
     ax.set(title=case, xlabel="samples of the cohort", xscale="log")
 axes[0].set_ylabel("accuracy on new samples")
 axes[1].legend()

@@ -16,7 +16,7 @@ from studies.gonen2010.protocol import HALVES
 from studies.gonen2010.setting import LONG_GRID, PROTOCOL
 from studies.study import Quantity, Result, Table, Unit
 
-SPLITS = 10
+SPLITS = 5
 _PENDIGITS = ("PENDIGITS-0vs8", "PENDIGITS-1vs7", "PENDIGITS-5vs9")
 TASKS = {
     "5.10": (*_PENDIGITS, "RINGNORM", "SPAMBASE", "TWONORM"),

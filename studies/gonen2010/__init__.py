@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import costs, halving, preparation, search, search_figures, several_classes, surfaces
+from studies.gonen2010 import (
+    costs,
+    halving,
+    machines,
+    preparation,
+    search,
+    search_figures,
+    several_classes,
+    surfaces,
+)
 from studies.gonen2010.claims import judge
 from studies.gonen2010.inventory import ABSENT, INVENTORY, inventory_notes
 from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
@@ -13,6 +22,7 @@ from studies.study import Study, Table
 _ENTRIES = (
     *search.TABLES,
     *costs.TABLES,
+    *machines.FIGURES,
     *several_classes.FIGURES,
     *surfaces.FIGURES,
     *search_figures.FIGURES,

@@ -9,6 +9,7 @@ from studies.gonen2010 import (
     preparation,
     search,
     search_figures,
+    searching,
     several_classes,
     surfaces,
 )
@@ -39,7 +40,12 @@ _PUBLISHED = tuple(
     entry for kind in ("table", "figure") for entry in _in_order(e for e in _ENTRIES if e.kind == kind)
 )
 _N_ABSENT = sum(len(cells_of(item.stem)) for item in INVENTORY if item.status == "impossible")
-_OWN = (preparation.TABLE, halving.TABLE, *(entry for entry in _ENTRIES if entry.kind == "own"))
+_OWN = (
+    preparation.TABLE,
+    halving.TABLE,
+    searching.TABLE,
+    *(entry for entry in _ENTRIES if entry.kind == "own"),
+)
 STUDY = Study(
     name="gonen2010",
     title="Gönen (2010)",

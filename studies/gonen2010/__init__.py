@@ -40,12 +40,7 @@ _PUBLISHED = tuple(
     entry for kind in ("table", "figure") for entry in _in_order(e for e in _ENTRIES if e.kind == kind)
 )
 _N_ABSENT = sum(len(cells_of(item.stem)) for item in INVENTORY if item.status == "impossible")
-_OWN = (
-    preparation.TABLE,
-    halving.TABLE,
-    searching.TABLE,
-    *(entry for entry in _ENTRIES if entry.kind == "own"),
-)
+_OWN = (preparation.TABLE, halving.TABLE, searching.TABLE)
 STUDY = Study(
     name="gonen2010",
     title="Gönen (2010)",

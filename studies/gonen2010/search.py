@@ -339,8 +339,8 @@ SEARCH_PROTOCOL = (
     "kernels but the first by the mean validation error of the ten folds: a second-order Koshal design with "
     "Δ = 0.3 about d = 1, quadratic response surfaces, and a new point where the surface is lowest, until "
     "that point stays where it is, which is the answer. The search is held between 0.1 and 10, which the "
-    "largest d of the thesis, 10.0, respects. C is no factor of the surface, as in the thesis; other searches "
-    "are on [our page](own-searching.md).",
+    "largest d of the thesis, 10.0, respects. C is no factor of the surface, as in the thesis; other "
+    "searches are on [our page](own-searching.md).",
     "A kernel in use has more than 0.001 of the weight. F test: 5×2 cv paired test of the ten test results "
     "at the level of 5%, on each split.",
 )

@@ -1,4 +1,4 @@
-"""Our own page: table 5.6 with other searches than that of the thesis: C as a factor, planes, fewer points."""
+"""Our own page: table 5.6 with other searches than the thesis's: C as a factor, planes, fewer points."""
 
 from __future__ import annotations
 
@@ -125,12 +125,12 @@ TABLE = Table(
     protocol=(
         KERNELS["5.6"],
         PROTOCOL[0],
-        "MKL has the C of the best mean validation accuracy; the searches have this C too, but for the one in "
-        "which C is a further factor of the surface (section 2.7.2 names it and does not do it) and goes from "
-        "a tenth to ten times that C.",
+        "MKL has the C of the best mean validation accuracy; the searches have this C too, but for the one "
+        "in which C is a further factor of the surface (section 2.7.2 names it and does not do it) and goes "
+        "from a tenth to ten times that C.",
         "Planes in place of quadratic surfaces, and the search on half of the training points of each fold, "
-        "are named in section 5.2.2.3 and not done there either. The last point is where the search of figure "
-        "2.3 ends; the best is the library's default.",
+        "are named in section 5.2.2.3 and not done there either. The last point is where the search of "
+        "figure 2.3 ends; the best is the library's default.",
     ),
     notes=("Costs that all grow are a smaller C: EMKL as printed lowers both together.",),
     kind="own",

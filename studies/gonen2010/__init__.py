@@ -14,7 +14,7 @@ from studies.gonen2010 import (
     surfaces,
 )
 from studies.gonen2010.claims import judge
-from studies.gonen2010.inventory import ABSENT, INVENTORY, inventory_notes
+from studies.gonen2010.inventory import ABSENT, INVENTORY, REASONS, inventory_notes
 from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
 from studies.gonen2010.published import cells_of
 from studies.gonen2010.yeast import DATA
@@ -61,6 +61,7 @@ STUDY = Study(
     ),
     claims=judge,
     data=(DATA, *DATA_LOCALIZED),
+    reasons=REASONS,
     absent=ABSENT,
     judges_parts=True,
 )

@@ -1,11 +1,13 @@
 """The inventory of Gönen (2010): what its pages are, and why printed numbers are not compared."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from multikernel.core.store import ResultStore
 from studies import get_study
-from studies.compare import is_beyond
 from studies.counts import (
     ABSENT,
     FEWER,
@@ -18,12 +20,15 @@ from studies.counts import (
     count_study,
     entry_state,
 )
+from studies.gonen2010 import halving
 from studies.gonen2010.inventory import INVENTORY
 from studies.gonen2010.published import NUMBERS, cells_of
 from studies.study_page import read_summaries
 
 STUDY = get_study("gonen2010")
-PAGES = read_summaries(STUDY, Path(__file__).parents[2] / "docs" / "reproduce" / STUDY.name)
+ROOT = Path(__file__).parents[2]
+PAGES = read_summaries(STUDY, ROOT / "docs" / "reproduce" / STUDY.name)
+RESULTS = ROOT / "studies" / STUDY.name / "results"
 STATES = {
     "reproduced": {PROTOCOL, FEWER, PARTLY, ABSENT},
     "stand-in": {STAND_IN, ABSENT},
@@ -66,17 +71,68 @@ def test_a_number_without_a_reason_is_found_out():
     assert {cell["reason"] for cell in absent if not cell["place"].endswith("d1")} == {UNLISTED}
 
 
-def beyond_on(stem, **labels):
-    """How many numbers are compared on a page of our own, and how many are beyond two s.e."""
+# --- one halving --------------------------------------------------------------------------------------------
+
+
+def beyond_in(rows):
+    """How many printed numbers stand beside some rows, and how many of ours are beyond two s.e."""
     counted = beyond = 0
-    for row in PAGES[stem]["rows"]:
-        if all(row["labels"].get(key) == value for key, value in labels.items()):
-            for value in row["values"].values():
-                differences, errors = value["difference"], value["se_difference"]
-                if not isinstance(differences, list):
-                    differences, errors = [differences], [errors]
-                pairs = [
-                    {"difference": d, "se_difference": e} for d, e in zip(differences, errors, strict=True)
-                ]
-                counted, beyond = counted + len(pairs), beyond + sum(map(is_beyond, pairs))
+    for value in (value for row in rows for value in row["values"].values()):
+        differences, errors = np.ravel(value["difference"]), np.ravel(value["se_difference"])
+        counted, beyond = counted + len(differences), beyond + int(np.sum(abs(differences) > 2.0 * errors))
     return counted, beyond
+
+
+def test_one_halving_of_fewer_points_agrees_better():
+    """What `REASONS` and the page say of it."""
+    rows = {"five": [], "one": []}
+    for table, tasks in halving.TASKS.items():
+        rows["five"] += [row for row in PAGES[f"table{table}"]["rows"] if row["section"] in tasks]
+    for row in PAGES["own-halving"]["rows"]:
+        if row["labels"]["data"] == halving.POINTS["small"]:
+            rows["one"].append(row)
+    split = {
+        name: [
+            [row for row in some if row["section"].endswith("TWONORM") is twonorm]
+            for twonorm in (True, False)
+        ]
+        for name, some in rows.items()
+    }
+    assert beyond_in(split["one"][0]) == (12, 0) and beyond_in(split["five"][0])[1] > 0
+    (n_one, one), (n_five, five) = beyond_in(split["one"][1]), beyond_in(split["five"][1])
+    assert n_one == n_five == 132
+    assert 0.28 < one / n_one < 0.40 and 0.55 < five / n_five < 0.65
+
+
+# --- stored results ----------------------------------------------------------------------------------------
+
+
+def cheapest(entry):
+    """The stored unit of an entry that took least time."""
+    records = ResultStore(RESULTS / entry.results_name).read()
+    return min(records, key=lambda record: record.get("cpu_seconds", record["seconds"]), default=None)
+
+
+def of_seconds():
+    """The entries with a stored unit that takes less than three seconds."""
+    entries = [entry for entry in STUDY.entries() if not entry.shares]
+    found = [(entry, cheapest(entry)) for entry in entries]
+    return [entry for entry, record in found if record is not None and record["seconds"] < 3.0]
+
+
+def is_near(a, b):
+    """Whether two results are the same up to a sample or two, which other processors decide otherwise."""
+    if isinstance(a, dict):
+        return set(a) == set(b) and all(is_near(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(is_near, a, b))
+    return a == b or (isinstance(a, int | float) and a == pytest.approx(b, rel=0.05, abs=1.5))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("entry", of_seconds(), ids=lambda entry: entry.stem)
+def test_stored_results_are_what_the_code_gives(entry, shared_data):
+    record = cheapest(entry)
+    (unit,) = [unit for unit in entry.units(entry.splits) if unit.key == record["key"]]
+    again = json.loads(json.dumps(unit.function(**unit.arguments)))
+    assert is_near(again, record["result"])

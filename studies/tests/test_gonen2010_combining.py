@@ -462,7 +462,7 @@ def test_the_inventory_has_all_tables_and_figures():
     assert stems <= {item.stem for item in INVENTORY}
     assert all(item.reason for item in INVENTORY if item.status != "reproduced")
     notes = inventory_notes(stems, 93)
-    assert len(notes) == 3 and "S2783" in notes[1] and "Their 93 numbers" in notes[1]
+    assert len(notes) == 3 and "2471 mutations" in notes[1] and "Their 93 numbers" in notes[1]
     assert "figure 4.3" in inventory_notes([], 0)[-1]
 
 

@@ -142,7 +142,8 @@ def _overfitting(rows: Rows) -> list[Claim]:
             _verdict(holds),
             f"Figure 2.4, {_draws(rows)}: η of the quadratic and the Gaussian kernel {eta[0][1]:.2f} / "
             f"{eta[0][2]:.2f} with MKL, {eta[1][1]:.2f} / {eta[1][2]:.2f} with RMKL; support vectors "
-            f"{support[0]:.1f}% and {support[1]:.1f}%, test accuracy {accuracy[0]:.2f}% and {accuracy[1]:.2f}%.",
+            f"{support[0]:.1f}% and {support[1]:.1f}%, test accuracy {accuracy[0]:.2f}% and "
+            f"{accuracy[1]:.2f}%.",
         )
     ]
 

@@ -563,6 +563,7 @@ class BaseMKL(KernelEstimator):
 
     A family may also set or override:
 
+    - ``_has_factors`` : whether there is a low-rank route.
     - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
     - ``max_kernels`` : a parameter of families whose problems may be limited to a subset of the kernels.
     - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
@@ -582,6 +583,7 @@ class BaseMKL(KernelEstimator):
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
+    _has_factors = False
     _allowed: Allowed | None = None  # subsets of kernels, during a fit
     _lean = True
 

@@ -13,12 +13,12 @@ from ..core.about import About
 from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
 from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
+from ..core.low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
 from ..core.svm.losses import EpsilonInsensitive, SquaredError
 from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
 from .classifier import MKL
-from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from .targets.by_view import score_by_view
 from .targets.each import TARGETS, fit_each, names_of_targets
 from .vanished import warn_of_vanished
@@ -124,6 +124,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     about = MKL
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -294,6 +295,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     about = RIDGE
     _easier = "raise alpha"
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -343,7 +345,9 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     def _why_not_low_rank(self) -> str:
         """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
-        return "" if self.targets == "shared" else "targets='each' needs a Gram stack. Use targets='shared'."
+        if self.targets == "each":
+            return "targets='each' needs a Gram stack. Use targets='shared', or gram='dense' or 'memmap'."
+        return super()._why_not_low_rank()
 
     def _settle(self, middle: Any) -> None:
         """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""

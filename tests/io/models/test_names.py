@@ -24,7 +24,7 @@ BASES = {
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
 FORMAT_2 = """
-    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule BayesianMKLClassifier
+    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule Baseline BayesianMKLClassifier
     BayesianMKLRegressor BayesianResult BestSingle CappedMKL Categories Center CenteredAlignment Chain
     Chi2 ClusterWeights Column ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap
     CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor
@@ -40,7 +40,8 @@ FORMAT_2 = """
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival
+    MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product

@@ -162,7 +162,7 @@ a true view says is its first column (or its square); the correlation is that of
 target, of which half of the problems have the sign, as classes, and half the value. The tests control the
 false discovery rate at {LEVEL:.0%} (Benjamini-Hochberg), stability selection the expected number of false
 selections at {MAX_FALSE:g}; its half samples choose by centered alignment. By
-`python -m benchmarks.view_selection` at commit {code}; ± is one standard error."""
+`python -m benchmarks.view_selection` at {code}; ± is one standard error."""
 
 
 _LAST = """\

@@ -42,7 +42,9 @@ def load() -> tuple[dict[str, pd.DataFrame], pd.Series, np.ndarray]:
     return tables, fold, data.arrays["is_test"]
 
 
-def spread_over_halves(model, tables, fold, n_halves: int) -> pd.DataFrame:
+def spread_over_halves(
+    model: MKLClassifier, tables: dict[str, pd.DataFrame], fold: pd.Series, n_halves: int
+) -> pd.DataFrame:
     """The Shapley values of the views on halves of the proteins, a row for each half."""
     rng = np.random.default_rng(0)
     rows = []
@@ -92,6 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
     print("\nWhich proteins is the model most wrong about, and what does it take them for?")
     found = explain(model, test, truth, X_train=train, y_train=known, n_neighbors=1)
     worst = found.worst(10)[["target", "prediction", "error", "certain"]]
+    assert found.neighbors is not None
     nearest = found.neighbors.set_index("sample").loc[worst.index, "support"]
     worst["most similar"] = [f"{name}: {known[name]}" for name in nearest]
     print(worst.round(2).to_string())

@@ -47,6 +47,80 @@ samples, weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernel
 learning the weights helped on your data.
 """
 
+LEFT_OUT_HEAD = """## Left out
+
+Methods of the survey (Gönen & Alpaydın 2011, and chapter 2 of Gönen's thesis) that are not in the package,
+with the reason, and what to use instead.
+
+"""
+LEFT_OUT_COLUMNS = ("method", "what it is", "why it is not here", "what to use instead")
+LEFT_OUT = (
+    (
+        "Bousquet & Herrmann 2003",
+        "weights on the simplex by steps along the gradient of the margin, a machine at each",
+        "the problem is multiple kernel learning with norm 1; steps along the gradient need more "
+        "machines, and have no certificate",
+        "`MKLClassifier`, `MarginMKL`",
+    ),
+    (
+        "Tan & Wang 2004",
+        "nonnegative weights of the least upper bound of the Vapnik-Chervonenkis dimension",
+        "the bound is that of the squared radius times the squared norm, which is minimized here",
+        "`RadiusMargin`, convex and certified; `RadiusMarginProduct`, the product itself",
+    ),
+    (
+        "Tsuda, Uda, Kin & Asai 2004",
+        "weights by descent of a smoothed cross-validation error of kernel Fisher discriminant analysis",
+        "not convex: the result depends on the start and on the sigmoid that smooths the error; an "
+        "inverse of n × n for each step",
+        "`KernelDiscriminantClassifier`, `DiscriminantMKL`, convex and certified; `MKLRidgeCV` chooses "
+        "by the exact leave-one-out error",
+    ),
+    (
+        "Conforti & Guido 2010",
+        "weights of any sign between bounds, without a fixed trace, by a semidefinite program over the "
+        "training samples",
+        "what is positive semidefinite on the training samples need not be a kernel with new ones",
+        '`TransductiveMKLClassifier(weight_set="free", constraints=...)`, positive semidefinite on the '
+        "new samples too",
+    ),
+    (
+        "Hu, Chen & Kwok 2009",
+        "multiple kernel learning for several classes with few expansion vectors, which are learned too",
+        "not convex in the vectors; its aim, cheap predictions, is reached by convex problems",
+        "`ColumnBoostingClassifier` (few columns of many kernels), `KernelBank(rank=...)` (landmarks)",
+    ),
+    (
+        "Tsang & Kwok 2006",
+        "hyperkernels, kernels on pairs of samples, by second-order cone programs",
+        "a variable for each pair of samples and a matrix of n² × n² between them: small n only",
+        '`GeneralMKL(combination="product")` learns the width of each feature, '
+        "`TransductiveMKLClassifier` the kernel matrix itself",
+    ),
+    (
+        "Moguerza, Muñoz & de Diego 2004",
+        "a weight of each kernel for each pair of samples, by heuristics",
+        "the matrix may be indefinite, and heuristics that read labels have none of a new sample",
+        "`LocalizedMKLClassifier`, whose gates give a kernel at any sample; `FunctionalForm` for two kernels",
+    ),
+    (
+        "McFee & Lanckriet 2009",
+        "an embedding of several kernels that keeps a partial order of distances, by a semidefinite program",
+        "no other method here learns from comparisons of distances, and the program has a matrix of n × "
+        "n for each kernel",
+        "`KernelBoosting` where pairs are known to belong together or not; `LFDA` or "
+        "`CombinedKernelPCA` for an embedding",
+    ),
+    (
+        "Christoudias, Urtasun & Darrell 2009",
+        "a Gaussian process whose covariance combines those of the views in a way that depends on the sample",
+        "not convex; its aims, weights that depend on the sample and views that are noisy in some "
+        "samples, are those of other models",
+        "`LocalizedMKLClassifier`; `BayesianMKLClassifier` for the uncertainty of weights; "
+        "`KernelBank(missing=...)` for samples that lack a view",
+    ),
+)
+
 
 def learners():
     """The weight learners that multikernel.rules exports, without their bases."""
@@ -89,9 +163,14 @@ def methods_page():
     for family in [*known, *sorted(families.keys() - set(known))]:
         rows = sorted(families[family])
         table = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-        lines = "\n".join("| " + " | ".join(row) + " |" for row in table)
-        parts.append(f"## {family[0].upper()}{family[1:]}\n\n{introduction(family)}{lines}\n")
-    return "\n".join(parts)
+        parts.append(f"## {family[0].upper()}{family[1:]}\n\n{introduction(family)}{lines_of(table)}\n")
+    table = [LEFT_OUT_COLUMNS, ["---"] * len(LEFT_OUT_COLUMNS), *LEFT_OUT]
+    return "\n".join([*parts, LEFT_OUT_HEAD + lines_of(table) + "\n"])
+
+
+def lines_of(table):
+    """The rows of a table of Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in table)
 
 
 def row_of(name, tasks, about):

@@ -34,8 +34,6 @@ FAMILIES = [module.removeprefix("multikernel.") for module in INDEPENDENT]
 FEW_USERS = {
     "store": "serves inspection, io and the studies, which stand above the families",
     "concordance": "serves survival and inspection, which stands above the families",
-    "svm.primal": "the losses of core.weights.factors",
-    "weights.factors": "the problem of core.weights on factors: one room for both representations",
 }
 
 

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.public import public_estimators as exported_estimators
 from tests.raw import raw
 
@@ -108,12 +108,22 @@ ENTRIES = {
     "MKLOneClass": Entry(**SHARP),
     "MKLRegressor": Entry(**FACTORED),
     "MKLRegressorCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5}, **FOLDS),
-    "MKLRidge": Entry(**FACTORED),
-    "MKLRidgeCV": Entry({"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]}, **SHARP),
+    "MKLRidge": Entry(**{**FACTORED, "sometimes": FACTORED["sometimes"] | {"target_gaps_"}}),
+    "MKLRidgeCV": Entry(
+        {"alphas": [0.1, 1.0, 10.0], "norms": [1.0, 2.0]},
+        sometimes=frozenset({"candidates_", "candidate_scores_", "refined_", "target_gaps_"}),
+        read_with={"candidates": {"targets": "each", "norms": (1.0, 1.5, 2.0, np.inf)}},
+        **SHARP,
+    ),
+    "MKLRidgeClassifierCV": Entry({"alphas": [0.1, 1.0, 10.0], "candidates": 4}, **SHARP),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
-        sometimes=frozenset({"event_times_", "baseline_hazard_"}),
-        **SHARP,
+        **FACTORED,
+    ),
+    "MKLSurvivalCV": Entry(
+        {"Cs": [0.1, 1.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5},
+        read_with={"epsilon": {"loss": "regression"}},
+        **FOLDS,
     ),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
@@ -143,8 +153,10 @@ SEARCHES = {
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",
     "MKLClassifierCV",
+    "MKLSurvivalCV",
     "MKLRegressorCV",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
 }
 
 
@@ -175,7 +187,7 @@ every_with_kernels = having("kernels")
 
 
 def target(cls):
-    if issubclass(cls, MKLSurvival):
+    if issubclass(cls, MKLSurvival | MKLSurvivalCV):
         return TIMES
     if is_regressor(cls()):
         return VALUES

@@ -22,7 +22,7 @@ from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, 
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
 from multikernel.reduction import LFDA
@@ -34,7 +34,7 @@ from multikernel.spectral import (
     KernelKNNClassifier,
     SpectralKernelClassifier,
 )
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
@@ -175,13 +175,39 @@ def pairs(fig: Figure) -> None:
     bare(second, f"root mean squared error of the others {error:.2f}")
 
 
-@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
-def survival(fig: Figure) -> None:
+@ESTIMATORS.shows(
+    "ridge_labels", "Weights of the views for each label, and how many labels each view decides."
+)
+def ridge_labels(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X, n_labels = rng.normal(size=(200, 6)), 12
+    views = [(name, Linear(), [2 * m, 2 * m + 1]) for m, name in enumerate(("one", "two", "three"))]
+    own = rng.choice(3, size=n_labels, p=[0.5, 0.3, 0.2])
+    scores = np.column_stack([X[:, [2 * m, 2 * m + 1]] @ rng.normal(size=2) for m in own])
+    model = MKLRidgeClassifierCV(views).fit(X, (scores + 0.5 * rng.normal(size=scores.shape) > 0).astype(int))
+    left, right = two_panels(fig)
+    left.imshow(model.machine_weights_[np.argsort(own)], cmap="Greens", vmin=0, vmax=1, aspect="auto")
+    left.set_xticks(range(3), model.view_names_, fontsize=8)
+    left.set_ylabel("labels")
+    left.set_title("weights", fontsize=9)
+    decided = np.bincount(model.machine_weights_.argmax(axis=1), minlength=3)
+    right.barh(range(3), decided, color=COLOURS[0])
+    right.set_yticks(range(3), model.view_names_, fontsize=8)
+    right.invert_yaxis()
+    right.set_title("labels that it decides", fontsize=9)
+
+
+def censored_times() -> tuple[Any, dict[str, Any], list[Any]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     death, end = rng.exponential(np.exp(-X[:, 0] - 0.7 * X[:, 2])), rng.exponential(2.0, size=300)
     views = [("clinic", Linear(), [0, 1]), ("genes", Linear(), [2, 3]), ("noise", Linear(), [4, 5])]
-    y = {"event": death <= end, "time": np.minimum(death, end)}
+    return X, {"event": death <= end, "time": np.minimum(death, end)}, views
+
+
+@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
+def survival(fig: Figure) -> None:
+    X, y, views = censored_times()
     model = MKLSurvival(views).fit(X, y)
     left, right = two_panels(fig)
     places = np.argsort(model.predict(X))[[30, 150, 270]]
@@ -190,6 +216,22 @@ def survival(fig: Figure) -> None:
         left.step(at, curve, where="post", color=colour)
     left.set_xlabel("time")
     bare(left, f"Harrell's C of the samples {model.score(X, y):.2f}")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "tuned_survival", "Harrell's C of each candidate on the folds, and the weights at the best."
+)
+def tuned_survival(fig: Figure) -> None:
+    X, y, views = censored_times()
+    model = MKLSurvivalCV(views, halving=False).fit(X[:150], {name: v[:150] for name, v in y.items()})
+    left, right = two_panels(fig)
+    found = model.cv_results_
+    for norm, colour in zip((1.0, np.inf), COLOURS, strict=False):
+        own = np.flatnonzero(found["param_norm"] == norm)
+        left.semilogx(found["param_C"][own], found["mean_test_score"][own], "o-", color=colour)
+    left.set_xlabel("C")
+    bare(left, "mean C-index on folds, norms 1 and infinity")
     weights(right, model, "weights")
 
 

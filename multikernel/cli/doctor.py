@@ -38,6 +38,9 @@ def doctor(
     target: options.Target = None,
     target_table: options.TargetTable = None,
     target_file: options.TargetFile = None,
+    time: options.Time = None,
+    event: options.Event = None,
+    entry: options.Entry = None,
     views: options.Views = None,
     kernels: options.Kernels = None,
     ignore: options.Ignore = None,
@@ -60,6 +63,7 @@ def doctor(
     """
     with misuse():
         check_choice("--task", task, TASKS)
+        target, censored = options.read_target(target, time, event, entry)
         source = tables.Source(
             file,
             tables.parse_tables(several or []),
@@ -70,6 +74,7 @@ def doctor(
             join,
             tuple(ignore or []),
             tuple(one_hot or []),
+            censored=censored,
         )
     with plain_errors(), stopped("Nothing was changed."):
         X, y, chosen = _open(source, views, kernels)
@@ -96,12 +101,30 @@ def _read(file: Path, source: tables.Source) -> tables.TableData:
     """A table with its target, which may be missing in some rows: a fit would refuse that, a doctor tells."""
     if source.target is None or file.suffix.lower() == ".npz":
         return tables.read_source(source)
-    whole = tables.read_source(replace(source, target=None))
+    whole = tables.read_source(replace(source, target=None, censored=None))
     require_column(source.target, whole.columns, whole.name)
+    if source.censored is not None:
+        return _with_times(whole, source.target, source.censored)
     X = whole.X.drop(columns=source.target)
     views = views_in_names(list(X.columns))
     y = whole.X[source.target].to_numpy()
     return replace(whole, X=X, y=y, view_columns=views, target=source.target)
+
+
+def _with_times(whole: tables.TableData, time: str, censored: tables.Censored) -> tables.TableData:
+    """A table with the times and events as they stand in it."""
+    event, value = censored.event_column(whole.columns, whole.name)
+    own = [time, *censored.columns(whole.columns, whole.name)]
+    seen = whole.X[event]
+    y: dict[str, Any] = {
+        "event": (seen if value is None else seen.astype(str).str.strip() == value).to_numpy()
+    }
+    y["time"] = whole.X[time].to_numpy()
+    if censored.entry is not None:
+        y["entry"] = whole.X[censored.entry].to_numpy()
+    X = whole.X.drop(columns=own)
+    views = views_in_names(list(X.columns))
+    return replace(whole, X=X, y=y, view_columns=views, target=time, censored=censored)  # type: ignore[arg-type]
 
 
 def _show(found: Diagnosis) -> None:

@@ -35,9 +35,18 @@ def fit(
     target: options.Target = None,
     target_table: options.TargetTable = None,
     target_file: options.TargetFile = None,
+    time: options.Time = None,
+    event: options.Event = None,
+    entry: options.Entry = None,
     views: options.Views = None,
     kernels: options.Kernels = None,
-    method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help=f"How to learn: {_METHODS}. If not given: mkl, or survival for censored times.",
+            show_default=False,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, e.g. C=10."),
@@ -77,7 +86,9 @@ def fit(
     """
     with misuse():
         parameters = _with_factors(tables.parse_parameters(settings or []), gram, rank)
-        options.find_method(method)
+        if method is not None:
+            options.find_method(method)
+        target, censored = options.read_target(target, time, event, entry)
         check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, *KERNEL_CHOICES):
             parse_kernels(kernels)
@@ -92,6 +103,7 @@ def fit(
             tuple(ignore or []),
             tuple(one_hot or []),
             keep_na,
+            censored,
         )
     with plain_errors(), stopped(f"No model was written to {folder}."):
         tables.require_free(folder, force=force)

@@ -35,6 +35,12 @@ def predict(
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add the scores that decide.")] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="TIMES", help="Of survival: add the probability to live longer, e.g. 12,60."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Predict the rows of a new table.
@@ -43,6 +49,7 @@ def predict(
     the id of each sample where --id names them, and its prediction.
     """
     with misuse():
+        times = [] if at is None else _times(at)
         given = tables.Source(new, tables.parse_tables(several or []), id_column, how=join)
     with plain_errors(), stopped("Nothing was written."):
         require_folder(folder)
@@ -50,7 +57,7 @@ def predict(
             check_destination(file, keep=given.paths)
         model, record = ModelFolder(folder).load()
         data = tables.read_new(given, record)
-        found = tables.predict_table(model, record, data, proba=proba, scores=scores)
+        found = tables.predict_table(model, record, data, proba=proba, scores=scores, at=times)
         say(*(f"Note: {note}" for note in found.notes))
         if file is not None:
             tables.write_csv(found.frame, file, keep=given.paths)
@@ -60,3 +67,14 @@ def predict(
         typer.echo(found.frame.to_csv(index=False), nl=False)
     else:
         show_lines(f"Written: {file} ({len(found.frame)} rows)")
+
+
+def _times(text: str) -> list[float]:
+    """Times with commas between them."""
+    try:
+        times = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        times = []
+    if not times or not all(0.0 <= time < float("inf") for time in times):
+        raise ValueError(f"--at must be times with commas between them, such as 12,60; got {text[:40]!r}.")
+    return times

@@ -41,8 +41,8 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
-from ..views.stacks import as_stack, match_stack, names_of, require_training_labels, training_labels
-from ..views.tables import MultiTable, as_table, as_tables, require_distinct_columns
+from ..views.stacks import as_stack, ids_of, match_stack, names_of, require_training_labels, training_labels
+from ..views.tables import MultiTable, as_array, as_table, as_tables, require_distinct_columns
 from ..views.view import (
     as_views,
     check_normalize,
@@ -53,7 +53,7 @@ from ..views.view import (
     refuse_kept_views,
 )
 from ..viz.card import html_inner, mimebundle, params_html
-from ..viz.fitted import weights_table
+from ..viz.fitted import contributions_table, weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, KernelFactor, prediction_cost, sample_scales
 from .folds import random_source
@@ -61,6 +61,7 @@ from .inputs import (
     Samples,
     all_samples,
     check_costs,
+    check_limit,
     check_norm,
     checks_ids,
     distinct_samples,
@@ -81,6 +82,7 @@ from .svm.losses import JointHinge, Loss
 from .weights.learn import learn_weights
 from .weights.loop import SolveResult
 from .weights.second import Exact, is_lost, lost_shares
+from .weights.subset import Allowed, learn_subset_weights
 
 _BATCH_ROWS = 2048
 STORAGE = ("psd", "gram", "dtype", "rank", "missing")  # what a KernelBank says of its kernels
@@ -159,6 +161,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _fitted: FittedKernels
     _bank: Any
     _gram_names: list[str] | None = None  # of precomputed kernels that have names
+    _support_rows: Array | None = None  # which rows of fit the samples in the bank are, where that is known
     _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
@@ -300,7 +303,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             return X
         require_distinct_columns(X, "X")
         if is_frame(X) or self._reads_objects():
-            validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
+            validate_data(self, as_array(X), reset=reset, skip_check_array=True)
             return X
         X = as_numbers(X, "X")
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
@@ -385,19 +388,23 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         of_scale = self.__dict__.pop("_remedy", "")  # said once, and not part of the model
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
+        searched = "fits" in (self.history_[-1] if self.history_ else {})
         remedy = {
-            Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
-            Status.MAX_TIME: "The time is over: raise max_time or tol, or normalise the kernels.",
+            Status.MAX_ITER: "Raise max_nodes of the KernelLimit, or tol."
+            if searched
+            else "Raise max_iter or tol, or normalize the kernels.",
+            Status.MAX_TIME: "The time is over: raise max_time or tol, or normalize the kernels.",
             Status.MAX_COLUMNS: "Raise max_columns or tol.",
             Status.STALLED: of_scale
-            or f"Floating point allows no better: raise tol, {self._easier}, or normalise the kernels.",
+            or f"Floating point allows no better: raise tol, {self._easier}, or normalize the kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with KernelBank(kernels, psd="clip").',
             Status.INSEPARABLE: "Use a finite C, or richer kernels.",
             Status.INFEASIBLE: "The problem has no solution: check costs and bounds.",
         }[Status(self.status_)]
         warn_caller(
             f"{type(self).__name__} did not reach tol={self.tol:g}: the {self._gap_name} is "
-            f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
+            f"{self.dual_gap_:.1e} after {self.n_iter_} {'nodes' if searched else 'iterations'} "
+            f"(status {self.status_!r}). {remedy}",
             ConvergenceWarning,
         )
 
@@ -447,6 +454,23 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         every = np.concatenate(list(blocks))
         return every[:, 0] if every.shape[1] == 1 else every
 
+    @available_if(lambda self: hasattr(self, "contributions"))
+    def contributions_frame(self, X: Any) -> pd.DataFrame:
+        """What each view adds to the score of each sample, as a table with names.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        DataFrame
+            A row for each sample, by its id where X has ids. A column for each view, ``intercept``, and
+            ``score``, the sum of them; for several machines, columns of the levels ``machine`` and ``view``.
+        """
+        ids = ids_of(X, grams=self._precomputed)
+        return contributions_table(self, self.contributions(X), ids)
+
     @available_if(lambda self: hasattr(self, "_weight_columns"))
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view.
@@ -459,16 +483,6 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return weights_table(self, self._weight_columns())
-
-
-def _without_columns(X: Any) -> Any:
-    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
-    if not isinstance(X, list) or not isinstance(as_table(X), list):
-        return X
-    objects = np.empty(len(X), dtype=object)
-    for place, entry in enumerate(X):
-        objects[place] = entry
-    return objects
 
 
 # ---------------------------------------------------------------------- global kernel weights
@@ -549,13 +563,16 @@ class BaseMKL(KernelEstimator):
 
     A family may also set or override:
 
+    - ``_has_factors`` : whether there is a low-rank route.
     - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
+    - ``max_kernels`` : a parameter of families whose problems may be limited to a subset of the kernels.
     - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
     - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
     """
 
     norm: float
     costs: Any
+    max_kernels: Any = None
     verbose: int
     random_state: Any
     gram_: str
@@ -566,6 +583,8 @@ class BaseMKL(KernelEstimator):
     _storage_options: tuple[str, ...] = STORAGE
     _keeps_views = True
     _adds_kernels = True
+    _has_factors = False
+    _allowed: Allowed | None = None  # subsets of kernels, during a fit
     _lean = True
 
     def __sklearn_tags__(self) -> Tags:
@@ -576,7 +595,12 @@ class BaseMKL(KernelEstimator):
     # ------------------------------------------------------------------ kernels
     def _why_not_low_rank(self) -> str:
         """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
-        return ""
+        if self.max_kernels is None:
+            return ""
+        return (
+            "max_kernels has no low-rank route: it compares subsets of Gram matrices. Leave max_kernels out, "
+            "use fewer samples, or use gram='dense'."
+        )
 
     @property
     def _place_of_stack(self) -> str:
@@ -612,6 +636,7 @@ class BaseMKL(KernelEstimator):
         placed = place_views(as_views(self.kernels), as_table(X)) if kept_views(self.kernels) else []
         self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
         self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
+        self._allowed = check_limit(self.max_kernels, self.view_names_, self._floor, place)
         return Ks
 
     def _choose_missing(self, X: Any) -> str:
@@ -691,17 +716,17 @@ class BaseMKL(KernelEstimator):
         tol: float | None = None,
     ) -> SolveResult:
         options = self._options(self._draw_seed(), label)
-        result = learn_weights(
-            Ks,
-            losses,
-            norm=float(self.norm),
-            costs=self._costs,
-            learn_ridge=learn_ridge,
-            floor=self._floor,
-            options=options if tol is None else replace(options, tol=tol),
-            start=start,
-            exact=exact,
-        )
+        problem: dict[str, Any] = {
+            "norm": float(self.norm),
+            "costs": self._costs,
+            "floor": self._floor,
+            "options": options if tol is None else replace(options, tol=tol),
+            "exact": exact,
+        }
+        if self._allowed is None:
+            result = learn_weights(Ks, losses, learn_ridge=learn_ridge, start=start, **problem)
+        else:
+            result = learn_subset_weights(np.asarray(Ks), losses, self._allowed, **problem)
         if result.suspicious or result.status == Status.INDEFINITE:
             self._require_psd(Ks, np.flatnonzero(result.weights))
         if result.status != Status.INSEPARABLE:
@@ -746,11 +771,13 @@ class BaseMKL(KernelEstimator):
         counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         notes_absent = self.missing_ in ("renormalize", "absent")
+        self._support_rows = samples.rows[kept]  # of fit, in the order of the bank; of equal ones the first
         placed = tuple(replace(factor, support=np.searchsorted(kept, factor.support)) for factor in factors)
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent, placed)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
         tell_of_memorizing([m for s in solutions for m in s.memories], self.view_names_, self.kernel_weights_)
         del self._bank
+        self.__dict__.pop("_allowed", None)
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
         """What solutions say of the weights, the intercepts and themselves; names of the machines of each."""

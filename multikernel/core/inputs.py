@@ -29,6 +29,7 @@ from ..rows.tables import count_rows, is_dask, row_keys
 from ..views.stacks import row_labels
 from ..views.tables import MultiTable, as_table, as_tables
 from ..views.view import View
+from .weights.subset import Allowed, allowed_subsets, as_limit
 
 
 # ---------------------------------------------------------------------- targets and labels
@@ -38,14 +39,18 @@ def require_y(estimator: Any, y: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
-def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
-    """Finite real targets as (n, n_outputs), as many rows as X has samples."""
+def check_targets(
+    estimator: Any, X: Any, y: Any, *, multi_output: bool, may_lack_values: bool = False
+) -> Array:
+    """Real targets (n, n_outputs), as many rows as X has samples; NaN only where they may lack values."""
     require_y(estimator, y)
     given = y
     if not multi_output:
         y = column_or_1d(y, warn=True)
     y = as_numbers(y, "y", "Encode it as numbers, or use a classifier.")
-    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    finite: Any = "allow-nan" if may_lack_values else True
+    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", ensure_all_finite=finite)
+    values = values.astype(np.float64)
     n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
@@ -229,28 +234,63 @@ def check_costs(costs: Any, names: list[str]) -> Array:
     """One positive cost for each kernel: an array, or by view name in a dict or Series (1 if not named)."""
     if costs is None:
         return np.ones(len(names))
-    if isinstance(costs, pd.Series) and not costs.index.equals(pd.RangeIndex(len(costs))):
-        repeated = costs.index[costs.index.duplicated()].tolist()
-        if repeated:
-            raise ValueError(f"costs names view {repeated[0]!r} twice; give one cost for each.")
-        costs = costs.to_dict()
-    if isinstance(costs, Mapping):
-        unknown = sorted(set(costs) - set(names), key=str)
-        if unknown:
-            raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
-        costs = [costs.get(name, 1.0) for name in names]
-    try:
-        with within_floats("costs"):
-            values = np.asarray(costs, float)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
-    if values.shape != (len(names),):
-        raise ValueError(
-            f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}."
-        )
+    values = numbers_by_view("costs", costs, names, default=1.0)
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if bad.size:
         raise ValueError(f"costs must be positive and finite; kernel {names[bad[0]]!r} has {values[bad[0]]}.")
+    return values
+
+
+def check_prices(prices: Any, names: list[str]) -> Array:
+    """One price of at least 0 for each kernel, as :func:`check_costs`; views that are not named are free."""
+    values = numbers_by_view("prices", prices, names, default=0.0)
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"prices must be finite and at least 0; kernel {names[bad[0]]!r} has {values[bad[0]]}."
+        )
+    return values
+
+
+def check_limit(max_kernels: Any, names: list[str], floor: Array | None, place: str) -> Allowed | None:
+    """The subsets of kernels that `max_kernels` allows; None where it allows all kernels at once."""
+    limit = as_limit(max_kernels)
+    if limit is None:
+        return None
+    prices = None if limit.prices is None else check_prices(limit.prices, names)
+    kept = np.zeros(0, np.intp) if floor is None else np.flatnonzero(floor)
+    allowed = allowed_subsets(limit, prices, names, kept)
+    if allowed.holds(np.arange(len(names))):
+        return None
+    if place == "memmap":
+        raise ValueError(
+            "max_kernels needs the kernels in memory; got gram='memmap', or kernels that do not "
+            "fit in memory. Use fewer samples or kernels, or dtype='float32' with gram='dense'."
+        )
+    return allowed
+
+
+def numbers_by_view(what: str, given: Any, names: list[str], default: float) -> Array:
+    """One number for each kernel, of an array, or by view name in a dict or Series."""
+    if isinstance(given, pd.Series) and not given.index.equals(pd.RangeIndex(len(given))):
+        repeated = given.index[given.index.duplicated()].tolist()
+        if repeated:
+            raise ValueError(f"{what} names view {repeated[0]!r} twice; give one for each.")
+        given = given.to_dict()
+    if isinstance(given, Mapping):
+        unknown = sorted(set(given) - set(names), key=str)
+        if unknown:
+            raise ValueError(f"{what} names unknown views {unknown}; the views are {names}.")
+        given = [given.get(name, default) for name in names]
+    try:
+        with within_floats(what):
+            values = np.asarray(given, float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{what} must hold one number for each kernel; got {given!r}.") from error
+    if values.shape != (len(names),):
+        raise ValueError(
+            f"{what} must hold one number for each of the {len(names)} kernels; got shape {values.shape}."
+        )
     return values
 
 

@@ -4,6 +4,11 @@
 - `compare`: estimators or weight learners on the same folds, against baselines, a reference or each other.
 - `feature_importance`: which columns of which views a model owes its score to.
 - `cross_view_map`: which columns of different views move together in the learned kernel.
+- `explain`: scores of samples as sums over views and columns, the support samples that are near, and bounds.
+- `view_shapley`: what each view is worth, alone, beside the others and on average over all orders.
+- `select_views`: which views matter, with a stated error rate.
+- `enriched_sets`: which gene sets, or other views, carry weight beyond chance.
+- `support_overlap`: which two views are worth a sum, by accuracy and by the support samples that they share.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
 - `concordance_index`, `concordance_index_ipcw`, `cumulative_dynamic_auc`, `brier_curve`,
   `integrated_brier_score`, `survival_calibration`: what predictions of censored times are worth;
@@ -12,22 +17,32 @@
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
-Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
-``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
-beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
+Rooms: ``judging`` has `evaluate` (its ``plan``, the ``parts`` that compare, ``held_out`` predictions,
+``learning`` curves, the ``cohort``, and the ``result``) and `compare` (``comparing`` runs it, ``comparison``
+is what it returns, ``rendering`` its tables), and the ``answers`` that they state; ``rivals`` are the simpler
+models beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
 for. ``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or
-by ``slopes``, and `cross_view_map`. All of them read a model through ``subject``; ``runs`` does the fits
-(resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
+by ``slopes``, `cross_view_map`, `explain` (``samples``, with ``score_bounds``), `view_shapley`,
+`select_views` (``selecting``, by ``view_tests`` or ``stability``) and `enriched_sets` (``enrichment``).
+All of them read a model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores,
+``refits`` is one fit and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored);
+``learned`` is what a fit learned.
 """
 
 from ..core.concordance import concordance_index
 from ..core.folds import EventKFold
 from .explaining.cross_view import CrossViewMap, cross_view_map
+from .explaining.enrichment import Enrichment, enriched_sets
 from .explaining.importance import FeatureImportance, feature_importance
+from .explaining.samples import Explanation, explain
+from .explaining.selecting import ViewSelection, select_views
+from .explaining.shapley import NotAdditive, ViewShapley, view_shapley
 from .explaining.slopes import NoSlope
+from .explaining.support_overlap import SupportOverlap, support_overlap
 from .judging.comparing import compare
 from .judging.comparison import Comparison
-from .judging.evaluation import ALL_PARTS, evaluate
+from .judging.evaluation import ALL_PARTS, USUAL_PARTS, evaluate
+from .judging.result import Evaluation
 from .learned import NoLearnedKernel, learned_kernel
 from .statistics.interval_tests import IntervalTest, corrected_t_test, repeated_cv_test
 from .statistics.paired_tests import (
@@ -53,20 +68,28 @@ from .survival.scores import (
 
 __all__ = [
     "ALL_PARTS",
+    "USUAL_PARTS",
     "AucCurve",
     "BrierCurve",
     "Comparison",
     "ConcordanceInterval",
     "CrossViewMap",
+    "Enrichment",
+    "Evaluation",
     "EventKFold",
+    "Explanation",
     "FeatureImportance",
     "IntervalTest",
     "KaplanMeier",
     "LogRankTest",
     "NoLearnedKernel",
     "NoSlope",
+    "NotAdditive",
     "PairedTest",
     "SignedRankTest",
+    "SupportOverlap",
+    "ViewSelection",
+    "ViewShapley",
     "brier_curve",
     "compare",
     "concordance_index",
@@ -76,7 +99,9 @@ __all__ = [
     "corrected_t_test",
     "cross_view_map",
     "cumulative_dynamic_auc",
+    "enriched_sets",
     "evaluate",
+    "explain",
     "f_test_5x2cv",
     "feature_importance",
     "holm",
@@ -87,7 +112,10 @@ __all__ = [
     "paired_f_tests",
     "repeated_cv_test",
     "risk_groups",
+    "select_views",
+    "support_overlap",
     "survival_calibration",
+    "view_shapley",
     "wilcoxon_signed_rank",
     "win_tie_loss",
 ]

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import KernelBank, MultiTable, as_views, view_tables
 from ..views.precomputed import storage_of, way_of_fit
 from ..views.tables import as_tables
+from ..views.tables import sample_ids as sample_ids
 from ..views.view import place_views
 from ..viz import describe_data
 from ..viz.fitted import view_shares, weight_names
+from .scoring import task_of
 
 # What a refit for a figure does not need.
 _QUIET: dict[str, Any] = {"callback": None, "verbose": 0}
@@ -106,7 +107,7 @@ class Subject:
 
     @property
     def task(self) -> str:
-        return "classes" if is_classifier(self.model) else "values" if is_regressor(self.model) else "nothing"
+        return task_of(self.model)
 
     @property
     def views(self) -> list[str]:
@@ -206,19 +207,6 @@ def shares_of(final: Any) -> dict[str, float]:
 
 def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def sample_ids(X: Any) -> list[str] | None:
-    """The names of the samples: the ids of a MultiTable, or an index that is not just a row count."""
-    ids = getattr(X, "ids", None)
-    if ids is None:
-        index = getattr(X, "index", None)
-        ids = index if isinstance(index, pd.Index) else None
-    if ids is None or isinstance(ids, pd.RangeIndex):
-        return None
-    if ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids))):
-        return None
-    return [str(name) for name in ids]
 
 
 def overview_of(subject: Subject, X: Any, y: Any) -> dict[str, Any] | None:

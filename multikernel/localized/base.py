@@ -31,7 +31,7 @@ from .._validation import (
 )
 from ..core.about import About
 from ..core.callbacks import progress_of
-from ..core.decisions import binary_problems
+from ..core.decisions import IN_ONE_MACHINE, WORST, binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples, check_costs
@@ -113,8 +113,9 @@ def one_class_machine(model: Any, weights: Array) -> BinaryMachines:
 def class_machines(model: Any, codes: Array, bounds: Array) -> tuple[Machines, list[str]]:
     """The machines of all classes on one kernel, and their names; two classes are one machine."""
     tol, n_classes = MACHINE_TOL * float(model.tol), model.classes_.size
-    if n_classes > 2 and model.multiclass == "joint":
-        return JointMachines(codes, n_classes, bounds, tol), [str(c) for c in model.classes_]
+    if n_classes > 2 and model.multiclass in IN_ONE_MACHINE:
+        machines = JointMachines(codes, n_classes, bounds, tol, model.multiclass == WORST)
+        return machines, [str(c) for c in model.classes_]
     problems = binary_problems(codes, model.classes_, model.multiclass)
     losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
     rows = [p.rows for p in problems] if model._votes else None
@@ -381,9 +382,11 @@ class BaseLocalized(KernelEstimator):
             self._choose_ridge(whole, fit, samples, seed)
             sources = np.random.default_rng(seed).spawn(len(groups))
             jobs = [(whole, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
-            several = len(groups) > 1
-            gates = parallel(delayed(carried(self._learn))(*job, self.gating_reg_, several) for job in jobs)
+            if len(jobs) == 1:
+                gates = [self._learn(*jobs[0], self.gating_reg_)]
+            else:
+                parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+                gates = parallel(delayed(carried(self._learn))(*job, self.gating_reg_, True) for job in jobs)
         if any(gated.result.suspicious for gated in gates):
             self._require_psd(Ks, range(len(Ks)))
         self._store(gates, samples)

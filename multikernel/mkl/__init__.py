@@ -5,26 +5,29 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 Σ μ_m K_m, d the costs of the kernels.
 
 ``classifier``, ``regressors``, ``one_class``: the estimators; ``working_sets``: the same on the rows that
-matter, for many rows; ``low_rank``: on factors, for still more; ``vanished``: kernels that lose their weight
-on them; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter; ``regularized/``:
-weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and ``tuned_regressors``: penalty and
-norm chosen on folds, by the search of ``tuning``; ``selection``: what both searches share. The solver is
-`multikernel.core.weights`.
+matter, for many rows (for still more, on factors: `multikernel.core.low_rank`); ``vanished``: kernels that
+lose their weight on factors; ``cost_path``: accuracy against cost; ``weight_path``: weights along a
+parameter; ``regularized/``: weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and
+``tuned_regressors``: penalty and norm chosen on folds, by `multikernel.core.search`; ``targets/``: weights
+for each of many targets or labels. The solver is `multikernel.core.weights`.
 """
 
+from ..core.low_rank import LowRankWarning
+from ..core.weights.subset import KernelLimit
 from ..views import MissingViewsWarning
 from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
-from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, RegularizedMKLRegressor, ResponseSurface
+from .targets.classifier import MKLRidgeClassifierCV
 from .tuned import MKLClassifierCV
 from .tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from .weight_path import WeightPath, weight_path
 
 __all__ = [
     "CostPath",
+    "KernelLimit",
     "LowRankWarning",
     "MKLClassifier",
     "MKLClassifierCV",
@@ -33,6 +36,7 @@ __all__ = [
     "MKLRegressorCV",
     "MKLRidge",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
     "MissingViewsWarning",
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",

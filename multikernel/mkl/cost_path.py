@@ -28,7 +28,7 @@ from ..core.estimator import BaseMKL
 from ..core.fitted import active_kernels, efficient_points, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
-from .low_rank import settle_route
+from ..core.low_rank import settle_route
 from .regularized.base import Regularized
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)

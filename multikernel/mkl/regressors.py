@@ -13,12 +13,14 @@ from ..core.about import About
 from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
 from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
+from ..core.low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
 from ..core.svm.losses import EpsilonInsensitive, SquaredError
 from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
 from .classifier import MKL
-from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
+from .targets.by_view import score_by_view
+from .targets.each import TARGETS, fit_each, names_of_targets
 from .vanished import warn_of_vanished
 from .working_sets import Group, fit_working_sets, may_take_sets
 
@@ -92,7 +94,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float or "auto", default="auto"
         Penalty on errors beyond epsilon. "auto" is the standard deviation of y: the model does then not
@@ -122,6 +124,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     about = MKL
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -129,6 +132,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     epsilon: float | str = "auto"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -230,29 +234,41 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
 @dataclass(eq=False, repr=False)
 class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
-    r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
+    r"""Kernel ridge regression that learns the weights of its kernels, for all outputs or for each.
 
     .. math::
 
         \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
         \sum_k \tfrac12 \|y_k - f_k\|^2 + \tfrac\alpha2 \|f_k\|^2_{K(\mu)}
 
-    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`.
+    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. With
+    ``targets="each"`` this is the problem of each output by itself, with weights of its own.
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
-    alpha : float
-        Strength of the regularisation, as in scikit-learn's KernelRidge.
-    fit_intercept : bool
-        Whether each output has an intercept that is not regularised.
+    alpha : float, default=1.0
+        Strength of the regularization, as in scikit-learn's KernelRidge. With ``targets="each"`` also an
+        array of shape (n_outputs,).
+    fit_intercept : bool, default=True
+        Whether each output has an intercept that is not regularized.
+    targets : {"shared", "each"}, default="shared"
+        Which outputs have kernel weights in common:
+
+        - "shared": all outputs have the same weights.
+        - "each": each output has weights of its own. An output may be NaN at samples where it was not
+          observed. Needs a Gram stack.
 
     Attributes
     ----------
     dual_coef_ : array (n_outputs, n)
     intercept_ : array (n_outputs,)
-    objective_ : float, the value of the problem above
+    objective_ : float, the value of the problem above; with ``targets="each"`` the sum over the outputs
+    machine_weights_ : array (n_outputs, n_kernels)
+        The weights of each output; ``kernel_weights_`` is their mean.
+    target_names_ : list of str, the columns of y, or numbers
+    target_gaps_ : array (n_outputs,), the relative duality gap of each output; with ``targets="each"``
     kernel_weights_, view_names_, support_, coef_, gram_, memory_, approximation_, total_cost_, dual_gap_,
     n_iter_, status_, history_
         As for :class:`MKLClassifier`.
@@ -279,13 +295,16 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     about = RIDGE
     _easier = "raise alpha"
     _answers_chunks = True
+    _has_factors = True
 
     kernels: Any = "auto"
     _: KW_ONLY
-    alpha: float = 1.0
+    alpha: Any = 1.0
     fit_intercept: bool = True
+    targets: str = "shared"
     norm: float = 1.0
     costs: Any = None
+    max_kernels: Any = None
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
@@ -301,12 +320,19 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
         ----------
         X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
-        y : array (n,) or (n, n_outputs)
+        y : array or DataFrame, (n,) or (n, n_outputs)
         sample_weight : array (n,), optional
             Multiplies the squared error of each sample.
         """
+        each = check_choice("targets", self.targets, TARGETS) == "each"
+        self.__dict__.pop("target_gaps_", None)
+        on_factors = goes_low_rank(self, X)
+        if each:
+            fit_each(self, X, y, sample_weight)
+            self._warn_unless_converged()
+            return self
         alpha = check_number("alpha", self.alpha, above=0.0)
-        if goes_low_rank(self, X):
+        if on_factors:
             middle = self._fit_low_rank(X, y, sample_weight, alpha)
         else:
             X, targets, samples = self._samples(X, y, sample_weight)
@@ -314,7 +340,14 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
         self._settle(middle)
         self._warn_unless_converged()
         self._one_output = (y.ndim if is_dask(y) else np.asarray(y).ndim) == 1
+        self.target_names_ = names_of_targets(y, len(self.intercept_))
         return self
+
+    def _why_not_low_rank(self) -> str:
+        """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
+        if self.targets == "each":
+            return "targets='each' needs a Gram stack. Use targets='shared', or gram='dense' or 'memmap'."
+        return super()._why_not_low_rank()
 
     def _settle(self, middle: Any) -> None:
         """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""
@@ -357,6 +390,8 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
         store_factors(self, factors, [learn_on_factors(self, factors, problem)], [names])
         warn_of_vanished(self, given, factors)
         return middle
+
+    score_by_view = score_by_view
 
     @by_chunks
     def predict(self, X: Any) -> Array:

@@ -9,11 +9,15 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_choice, check_number
 from ..core.folds import Split
+from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
+from ..core.search.tuned import NORMS, Tuned
 from .regressors import MKLRegressor, MKLRidge, standard_deviation
-from .tuned import NORMS, TUNED, Tuned
-from .tuning import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
+from .targets.by_view import score_by_view
+from .targets.chosen import fit_chosen
+from .targets.each import TARGETS, names_of_targets
+from .tuned import TUNED
 
 _ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 
@@ -26,6 +30,9 @@ TUNED_RIDGE = replace(
     use="Values with Gaussian noise, nothing to set.",
     reference="Cortes, Mohri & Rostamizadeh 2009; Allen 1974",
 )
+
+
+_OF_EACH = ("candidates_", "candidate_scores_", "target_gaps_", "refined_")
 
 
 class _TunedRegressor(RegressorMixin, Tuned):
@@ -79,6 +86,11 @@ class _TunedRegressor(RegressorMixin, Tuned):
             Lower and upper ends.
         """
         check_is_fitted(self)
+        if not len(self._residuals):
+            raise ValueError(
+                "predict_interval needs out-of-fold residuals of samples at which all targets were observed; "
+                "there is none. Fit targets that are observed on the same samples together."
+            )
         wanted = check_number("coverage", coverage, above=0.0)
         n = len(self._residuals)
         if wanted > n / (n + 1.0):
@@ -235,10 +247,31 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         As for :class:`MKLClassifierCV`, with the largest alpha for "one_se"; the first of equally good ones.
     fit_intercept : bool, default=True
         Whether each output has an intercept that is not regularized.
+    targets : {"shared", "each"}, default="shared"
+        - "shared": all outputs have the same weights and the same alpha.
+        - "each": weights and alpha of each output, chosen among `candidates` and `alphas` by its own
+          leave-one-out error (or its error on the folds of `cv`, which must train on all samples outside of
+          the validation part). An output may be NaN where it was not observed. `norms`, `normalizations`,
+          `scoring` and `rule` must be left out, and `n_jobs` has no effect; with ``halving=True``
+          leave-one-out errors are computed only where the generalized cross-validation error is near the
+          least.
+    candidates : int or array of shape (n_candidates, n_kernels), default=100
+        Sets of weights to choose from with ``targets="each"``. A number: equal weights, each view alone, the
+        weights that all outputs would share at each of the alphas, and random draws.
+    refine : bool, default=False
+        With ``targets="each"``, whether the convex problem of each output is solved at its alpha, starting
+        at its candidate. Its weights are taken where their error is smaller.
 
     Attributes
     ----------
-    alpha_ : float, the alpha chosen
+    alpha_ : float, the alpha chosen; with ``targets="each"`` an array of shape (n_outputs,)
+    target_names_ : list of str, the columns of y, or numbers
+    candidates_, best_index_, candidate_scores_, refined_, target_gaps_
+        With ``targets="each"``: the sets of weights (n_candidates, n_kernels), the number of that of each
+        output, minus the mean squared errors (n_candidates, n_outputs) at the best alpha (NaN where none was
+        computed), whether the weights of an output solve its convex problem, and the relative duality gaps
+        (n_outputs,) of the weights chosen in these problems. ``best_score_`` is then an array of shape
+        (n_outputs,), and there is no ``cv_results_`` and no ``best_params_``.
     norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
     out_of_fold_ : array (n,) or (n, n_outputs)
@@ -272,6 +305,7 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
 
     about = TUNED_RIDGE
     _penalty = ("alpha", "alphas")
+    score_by_view = score_by_view
 
     kernels: Any = "rich"
     _: KW_ONLY
@@ -284,6 +318,9 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     rule: str = "best"
     refit: bool = True
     fit_intercept: bool = True
+    targets: str = "shared"
+    candidates: Any = 100
+    refine: bool = False
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
@@ -297,6 +334,24 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     def _machine(self, kernels: Any, **more: Any) -> MKLRidge:
         names = ("fit_intercept", "costs", "tol", "max_iter")
         return MKLRidge(kernels, **{name: getattr(self, name) for name in names}, **more)
+
+    def _fit_each_target(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> bool:
+        """Choose weights and alpha of each output where it is asked for; the attributes of one way only."""
+        each = check_choice("targets", self.targets, TARGETS) == "each"
+        for name in _OF_EACH:
+            self.__dict__.pop(name, None)
+        if each:
+            fit_chosen(self, X, y, sample_weight, groups)
+        return each
+
+    def _final(self, problem: Any, alphas: Array, results: list[Any]) -> list[Any]:
+        """The models of outputs whose weights and alphas were chosen: the regressions."""
+        return results
+
+    def _prepare(self, kernels: Any, X: Any, y: Any, sample_weight: Any, seed: Any) -> Data:
+        data = super()._prepare(kernels, X, y, sample_weight, seed)
+        data.machine.target_names_ = names_of_targets(y, data.targets.shape[1])
+        return data
 
     def _folds(self, data: Data, groups: Any) -> tuple[type[GridSearch], list[Split]]:
         if self.cv is not None:

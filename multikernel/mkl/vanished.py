@@ -16,11 +16,11 @@ from sklearn.base import clone, is_classifier
 
 from .._typing import Array
 from .._validation import warn_caller
+from ..core.low_rank import Factors, LowRankWarning, draw_rows, is_unasked
 from ..core.optim.loop import ENDED_EARLY
 from ..core.row_input import GivenRows
 from ..views import KernelBank, as_views
 from ..views.view import place_views
-from .low_rank import Factors, LowRankWarning, draw_rows, is_unasked
 
 _ROWS = 500  # of the small fit, whose weights hardly differ from those of 2000 rows
 _LANDMARKS = 1500  # largest rank that is looked for

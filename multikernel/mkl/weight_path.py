@@ -19,6 +19,7 @@ from .._typing import Array
 from ..core.estimator import BaseMKL
 from ..core.folds import check_one_score, list_splits
 from ..core.inputs import check_costs
+from ..core.low_rank import settle_route
 from ..rows import count_rows, is_dask
 from ..rows.tables import distinct_rows
 from ..views import KernelBank, as_views, make_bank
@@ -30,7 +31,6 @@ from ..views.tables import as_table, as_tables, is_tables
 from ..views.view import place_views
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
-from .low_rank import settle_route
 from .regularized.base import Regularized
 
 # The values of a path where none are given. Those of costs are exponents, as of cost_path.

@@ -29,6 +29,7 @@ from .._validation import warn_caller
 from ..core.estimator import Solved
 from ..core.fitted import DualKernels, FittedKernels
 from ..core.inputs import Samples, check_costs, check_norm
+from ..core.low_rank import LowRankWarning, has_asked_for_factors
 from ..core.optim.loop import ENDED_EARLY, Status, carried, relative_gap
 from ..core.svm.losses import Loss
 from ..core.svm.primal import PrimalLoss
@@ -40,7 +41,6 @@ from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE, asks_for_factors, reference_rows, reference_size
 from ..views.memory import estimate_memory, grouped
 from ..views.precomputed import make_bank
-from .low_rank import LowRankWarning, has_asked_for_factors
 
 LARGEST_TABLE = 20 * LARGEST_DENSE  # rows; each is compared with the support rows in every round
 _FIRST_SHARE, _LEAST_FIRST, _MOST_FIRST = 4, 1000, 3000  # one in four rows is in the first set

@@ -41,6 +41,7 @@ from .margin.sets import ElasticNetMKL as ElasticNetMKL
 from .margin.sets import GroupMKL as GroupMKL
 from .margin.sets import LowerBoundedMKL as LowerBoundedMKL
 from .margin.sets import RadiusMargin as RadiusMargin
+from .margin.sets import RadiusMarginProduct as RadiusMarginProduct
 from .nonlinear import ClusterWeights as ClusterWeights
 from .nonlinear import FunctionalForm as FunctionalForm
 from .nonlinear import GeneralMKL as GeneralMKL

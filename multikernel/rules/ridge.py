@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer
+from .._validation import check_flag, check_number, check_positive_integer
 from ..core.optim.weight_sets import PositiveBall
 from ..core.stack.sums import kernel_scales
 from .learner import About, Learned, WeightLearner
 from .solver.descent import minimise_projected
-from .solver.ridge_ball import RidgeValue, learn_in_ball
+from .solver.ridge_ball import HomogeneousRidgeValue, RidgeValue, homogeneous_sums, learn_in_ball
 from .targets import Targets, unit_ideal
 
 
@@ -27,10 +27,12 @@ class BallRidge(WeightLearner):
     radius: float
     normalize: bool
 
-    def _value(self, Ks: Array, targets: Targets, degree: int = 1) -> RidgeValue:
+    def _value(
+        self, Ks: Array, targets: Targets, degree: int = 1, form: type[RidgeValue] = RidgeValue
+    ) -> RidgeValue:
         alpha = check_number("alpha", self.alpha, above=0.0)
         scales = kernel_scales(Ks, self.view_names_) if self.normalize else np.ones(len(Ks))
-        return RidgeValue(Ks, unit_ideal(targets), alpha, scales, degree)
+        return form(Ks, unit_ideal(targets), alpha, scales, degree)
 
     def _ball(self, m: int) -> PositiveBall:
         radius = check_number("radius", self.radius, above=0.0)
@@ -123,6 +125,10 @@ class PolynomialRidge(BallRidge):
     ----------
     degree : int
         d ≥ 1; 1 is :class:`RidgeBall`.
+    multinomial : bool, default=True
+        Whether P is the power, which has the product of different kernels as often as its factors can be
+        ordered: η₁² K₁² + 2 η₁ η₂ K₁K₂ + η₂² K₂² for d = 2. False has each product once, the formula as
+        printed: squares count for more.
     alpha, center, radius, normalize
         As for :class:`RidgeBall`.
     tol : float
@@ -163,14 +169,16 @@ class PolynomialRidge(BallRidge):
     center: Any = None
     radius: float = 1.0
     normalize: bool = True
+    multinomial: bool = True
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         degree = check_positive_integer("degree", self.degree)
+        form = RidgeValue if check_flag("multinomial", self.multinomial) else HomogeneousRidgeValue
         ball, options = self._ball(len(Ks)), self._options()
-        value = self._value(Ks, targets, degree)
+        value = self._value(Ks, targets, degree, form)
         start = ball.center + ball.radius / np.sqrt(len(Ks))
         with np.errstate(over="ignore"):
             if not np.isfinite(start.sum() ** max(degree, 2)):  # distances are squared in any case
@@ -179,10 +187,13 @@ class PolynomialRidge(BallRidge):
         return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
-        """The sum of the kernels with their weights, to the power, entry by entry."""
-        K = super().combine_rows(kernels)
+        """The sum of the kernels with their weights, to the power, entry by entry; or each product once."""
         with np.errstate(over="ignore", invalid="ignore"):
-            K **= self.degree
+            if self.multinomial:
+                K = super().combine_rows(kernels)
+                K **= self.degree
+            else:
+                K = homogeneous_sums(kernels, self.kernel_weights_, self.degree)[-1]
         if not np.isfinite(K).all():
             raise ValueError(
                 f"the power of degree {self.degree} overflows. Normalize the kernels "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_flag, check_number
 from ..core.alignment import StackAlignment, align_by_least_squares, align_stack, alignment_slope
 from ..core.optim.loop import Options, Status
 from ..core.optim.simplex import minimize_step
@@ -94,11 +94,16 @@ class AlignmentQP(WeightLearner):
         λ.
     centered : bool
         Whether kernels and TT' are centred before they are compared; False is the form of the paper.
+    normalize : bool, default=True
+        Whether kernels and TT' are at norm 1. False is the form of the paper, K = Σ_m η_m K_m with
+        q_m = ⟨K_m, TT'⟩ and S_ml = ⟨K_m, K_l⟩: λ then has the unit of a squared kernel, and of kernels of
+        different scales it shrinks the weights of the small ones. At λ = 0 both give the same kernel, but
+        for its scale.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / ‖K_m‖
-    alignments_ : array (n_kernels,), q
+    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / ‖K_m‖ (η_m if not normalized)
+    alignments_ : array (n_kernels,), the cosines between each kernel and TT'
     objective_ : float, the value of the program
     dual_gap_ : float, relative: no weights have a value above objective_ / (1 − dual_gap_)
 
@@ -121,6 +126,7 @@ class AlignmentQP(WeightLearner):
 
     reg: float = 0.1
     centered: bool = False
+    normalize: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)
@@ -128,13 +134,21 @@ class AlignmentQP(WeightLearner):
         self.alignments_ = table.target
         if not table.target.max() > 0.0:
             return Learned(np.zeros(len(Ks)))
-        unit = max(1.0, reg)  # of η: the program of a large λ is as well scaled as that of a small one
-        pairs = (table.pairs + reg * np.eye(len(Ks))) / unit
-        found = align_by_least_squares(replace(table, target=0.5 * table.target, pairs=pairs), rank=len(Ks))
-        value = float(table.target @ found.w - found.w @ pairs @ found.w)
+        # In w_m = η_m ‖K_m‖ both forms have the cosines; λ and the size of TT' are those of the form.
+        if check_flag("normalize", self.normalize):
+            ridge, size = np.full(len(Ks), reg), 1.0
+        else:
+            ridge, size = reg / table.norms / table.norms, table.target_norm
+        scales = np.sqrt(
+            1.0 + ridge
+        )  # of w: the program of a large λ is as well scaled as that of a small one
+        q, pairs = table.target / scales, table.pairs / np.outer(scales, scales)
+        np.fill_diagonal(pairs, 1.0)
+        found = align_by_least_squares(replace(table, target=0.5 * q, pairs=pairs), rank=len(Ks))
+        value = float(q @ found.w - found.w @ pairs @ found.w)
         upper = found.upper**2  # 2Au ≥ q: q'η − η'Aη ≤ 2u'Aη − η'Aη ≤ u'Au
         gap = max(1.0 - value / upper, 0.0)
-        return Learned(found.w / (unit * table.norms), objective=value / unit, gap=gap)
+        return Learned(size * found.w / (scales * table.norms), objective=size * size * value, gap=gap)
 
 
 @dataclass(eq=False, repr=False)

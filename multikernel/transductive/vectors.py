@@ -24,7 +24,7 @@ def orthonormal(vectors: Any, n: int) -> Array:
     if np.ndim(vectors) < 2:
         raise ValueError(
             f"vectors must be a matrix, with a row for each of the {n} points and a column for each vector; "
-            f"got {'None' if vectors is None else f'shape {np.shape(vectors)}'}."
+            f"got {f'shape {np.shape(vectors)}' if np.ndim(vectors) else repr(vectors)}."
         )
     V = check_real_matrix(vectors, "vectors").astype(float)
     if V.ndim != 2 or V.shape[0] != n or V.shape[1] == 0:

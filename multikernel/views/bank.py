@@ -366,7 +366,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         check_choice("gram", self.gram, GRAM_ROUTES)
         if self.gram == "low_rank":
             raise ValueError(
-                "gram='low_rank' keeps no Gram matrices: it is for MKLClassifier, MKLRegressor and MKLRidge. "
+                "gram='low_rank' keeps no Gram matrices: it is for MKLClassifier, MKLRegressor, MKLRidge and "
+                "MKLSurvival. "
                 "Use LowRankBank for factors alone, or gram='dense' or 'memmap'."
             )
         return "dense" if self.gram == "auto" else self.gram

@@ -23,7 +23,7 @@ from multikernel._validation import (
     raise_non_finite_gram,
 )
 from multikernel.views.frames import as_pandas
-from multikernel.views.tables import MultiTable, is_gram_frame, is_tables
+from multikernel.views.tables import MultiTable, as_tables, is_gram_frame, is_tables, sample_ids
 
 _Ids = tuple[tuple[str, ...] | None, tuple[str, ...] | None]  # of the rows and of the columns
 _NO_IDS: _Ids = (None, None)
@@ -305,6 +305,11 @@ def row_labels(X: Any) -> list[str] | None:
         return _listed(X.row_ids)
     found = (_labels(frame.index) for _, frame in _frames(X))
     return next((labels for labels in found if labels is not None), None)
+
+
+def ids_of(X: Any, *, grams: bool) -> list[str] | None:
+    """The names of samples, which are rows of Gram matrices or of tables; None where they have none."""
+    return row_labels(X) if grams else sample_ids(as_tables(X))
 
 
 def require_training_labels(X: Any, expected: list[str]) -> None:

@@ -388,3 +388,26 @@ def _require_same(indices: Mapping[str, pd.Index], tables: Mapping[str, Any]) ->
 def is_gram_frame(frame: pd.DataFrame) -> bool:
     """Whether the rows and the columns of a frame have the same labels, as those of a Gram matrix."""
     return frame.shape[0] == frame.shape[1] and bool(frame.columns.isin(frame.index).all())
+
+
+def as_array(X: Any) -> Any:
+    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
+    if not isinstance(X, list) or not isinstance(as_table(X), list):
+        return X
+    objects = np.empty(len(X), dtype=object)
+    for place, entry in enumerate(X):
+        objects[place] = entry
+    return objects
+
+
+def sample_ids(X: Any) -> list[str] | None:
+    """The names of the samples: the ids of a MultiTable, or an index that is not just a row count."""
+    ids = getattr(X, "ids", None)
+    if ids is None:
+        index = getattr(X, "index", None)
+        ids = index if isinstance(index, pd.Index) else None
+    if ids is None or isinstance(ids, pd.RangeIndex):
+        return None
+    if ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids))):
+        return None
+    return [str(name) for name in ids]

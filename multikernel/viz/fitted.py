@@ -4,7 +4,7 @@ Only public fitted attributes are read; nothing here knows a class of model.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,10 +109,36 @@ def machine_shares(model: Any) -> dict[str, Array]:
 
 def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
     """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
-    frame = pd.DataFrame(dict(columns), index=pd.Index(weight_names(model), name="view"))
-    for name, weights in machine_weights(model).items():
-        frame[f"weight[{name}]"] = weights
-    return frame
+    own = {f"weight[{name}]": weights for name, weights in machine_weights(model).items()}
+    return pd.DataFrame({**columns, **own}, index=pd.Index(weight_names(model), name="view"))
+
+
+def contributions_table(model: Any, contributions: Any, ids: Sequence[str] | None) -> pd.DataFrame:
+    """What each view adds to the scores of samples, with the intercept and the score, the sum of them.
+
+    ``contributions`` are (n_samples, n_views), or (n_samples, n_machines, n_views) for several machines; the
+    columns then have the levels ``machine`` and ``view``.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(view_names_=["sound", "image"], intercept_=[0.5])
+    >>> contributions_table(model, [[1.0, -2.0]], ["s1"]).loc["s1"].tolist()
+    [1.0, -2.0, 0.5, -0.5]
+    """
+    every = np.asarray(contributions, dtype=np.float64)
+    blocks = every[:, None] if every.ndim == 2 else every
+    intercepts = np.ravel(model.intercept_) if hasattr(model, "intercept_") else np.array([-model.offset_])
+    added = np.broadcast_to(intercepts[:, None], (len(blocks), blocks.shape[1], 1))
+    values = np.concatenate([blocks, added], axis=2)
+    values = np.concatenate([values, values.sum(axis=2, keepdims=True)], axis=2)
+    columns = [*map(str, model.view_names_), "intercept", "score"]
+    index = pd.RangeIndex(len(values)) if ids is None else pd.Index(ids, name="sample")
+    if every.ndim == 2:
+        return pd.DataFrame(values[:, 0], index=index, columns=columns)
+    machines = getattr(model, "machine_names_", None) or [str(name) for name in model.classes_]
+    levels = pd.MultiIndex.from_product([machines, columns], names=["machine", "view"])
+    return pd.DataFrame(values.reshape(len(values), -1), index=index, columns=levels)
 
 
 def is_local(model: Any) -> bool:

@@ -21,7 +21,7 @@ STUDY = Study(
         "heart and breast cancer.",
         "Not compared (absent) are numbers that are set and not found, the weights 3/0/0 of single kernels "
         "and C = 1; accuracies of the best c/v RBF that are printed a second time; and a C that has no mean, "
-        "since 1/C is zero. So far also the best c/v RBF of tables 1 and 2, tuned on 3 of the 30 splits.",
+        "since 1/C is zero.",
         "The paper leaves open how columns are scaled (but for heart), the grids and parts of the "
         "cross-validation, the size of the 2-norm sample, and how often EM is iterated. Each page says what "
         "is used.",

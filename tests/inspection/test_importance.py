@@ -251,6 +251,29 @@ def test_intervals_of_noise_cover_0_as_often_as_they_say(numbers):
     assert 0.9 < np.mean(covered) < 0.99  # 0.95 is meant, ± 0.015
 
 
+def test_few_repeats_have_intervals_that_are_neither_empty_nor_beyond_the_score(numbers):
+    X, label, value = numbers
+    model = MKLClassifier([View("all", Gaussian())], C=10.0).fit(X[:N], label[:N])
+    rng, covered = np.random.default_rng(1), []
+    for seed in range(60):
+        new = rng.normal(size=(30, 4)) * [1.0, 10.0, 0.1, 3.0]
+        y = np.where(new[:, 0] + 0.1 * new[:, 1] > 0, "yes", "no")
+        found = feature_importance(model, new, y, n_repeats=2, random_state=seed)
+        table = found.to_frame()
+        assert (table["low"] >= found.score - 1.0).all() and (table["high"] <= found.score).all()
+        row = table.iloc[3]
+        assert row["importance"] == 0.0 or row["high"] > row["low"]
+        covered.append(row["low"] <= 0.0 <= row["high"])
+    assert np.mean(covered) >= 0.9
+    ridge = MKLRidge([View("all", Gaussian())]).fit(X[:N], value[:N])
+    found = feature_importance(ridge, X[N:], value[N:], n_repeats=2, random_state=0)
+    assert (found.to_frame()["low"] >= found.score - 1.0).all()
+    errors = feature_importance(
+        ridge, X[N:], value[N:], n_repeats=2, random_state=0, scoring="neg_mean_squared_error"
+    )
+    assert (errors.to_frame()["low"] >= errors.score).all()
+
+
 def test_groups_are_permuted_together(numbers, clinic):
     X, label, _ = numbers
     model = MKLClassifier(VIEWS[:2]).fit(X[:N], label[:N])

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
+from multikernel.core import low_rank as _factors
+from multikernel.core.low_rank import FactorRequest, LowRankWarning
 from multikernel.kernels import Gaussian, Laplacian, Linear
-from multikernel.mkl import low_rank as _factors
-from multikernel.mkl.low_rank import FactorRequest, LowRankWarning
 from multikernel.rows import LocalRows
 from multikernel.rows.tables import rows_unlike
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three

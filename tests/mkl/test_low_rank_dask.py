@@ -12,10 +12,10 @@ from dask.sizeof import sizeof
 from sklearn.base import clone
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel.core import low_rank as _factors
 from multikernel.core.row_input import factorise
 from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
-from multikernel.mkl import low_rank as _factors
 from multikernel.rows import Block
 from multikernel.rows.dask_rows import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows

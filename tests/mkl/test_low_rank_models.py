@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, load_model, save_model, viz
 from multikernel.cli import app
+from multikernel.core.low_rank import LowRankWarning
 from multikernel.inspection import evaluate, learned_kernel
 from multikernel.inspection.rivals import baselines
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import cost_path, working_sets
-from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.views.low_rank import view as choice
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three

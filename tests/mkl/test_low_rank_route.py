@@ -7,10 +7,10 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
+from multikernel.core import low_rank as _factor_warnings
+from multikernel.core.low_rank import LowRankWarning
 from multikernel.kernels import Gaussian, Linear, Sigmoid
 from multikernel.mkl import RegularizedMKLClassifier, working_sets
-from multikernel.mkl import low_rank as _factor_warnings
-from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.views.low_rank import view as choice
 from multikernel.views.memory import readable_size
 from tests.mkl.data import VIEWS, make_binary, make_regression, plain_kernels

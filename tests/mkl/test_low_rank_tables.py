@@ -6,10 +6,10 @@ import pytest
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
 from multikernel.core import row_input
+from multikernel.core.low_rank import LowRankWarning
 from multikernel.io import load_model, save_model
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import working_sets
-from multikernel.mkl.low_rank import LowRankWarning
 from multikernel.rows import LocalRows
 from multikernel.views import LowRankBank, join_views
 from multikernel.views.low_rank import view as choice

@@ -129,13 +129,13 @@ slow = partial(pytest.param, marks=pytest.mark.thorough)
     ],
     ids=["ridge", "rows", "smooth", "shared", "jobs", "single"],
 )
-@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+@pytest.mark.filterwarnings("ignore::multikernel.core.low_rank.LowRankWarning")
 def test_a_fit_takes_no_more_than_it_says(estimator, n):
     peak, said = peak_of(estimator, n, CLASSES), estimator.memory_
     assert 0.4 * said.total < peak <= said.total
 
 
-@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+@pytest.mark.filterwarnings("ignore::multikernel.core.low_rank.LowRankWarning")
 def test_factors_on_disk_are_no_memory(monkeypatch):
     estimator = MKLClassifier(KernelBank(HALVES, rank=60), **SETTINGS)
     whole = estimator.fit(COLUMNS, CLASSES > 2).memory_

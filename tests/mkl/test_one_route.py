@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, compare, evaluate
+from multikernel.core.low_rank import LowRankWarning, settle_route
 from multikernel.io import tables
 from multikernel.mkl import classifier, cost_path, weight_path, working_sets
-from multikernel.mkl.low_rank import LowRankWarning, settle_route
 from multikernel.views.low_rank import most_dense_folds
 from multikernel.views.low_rank import view as choice
 from tests.mkl.data import VIEWS, make_binary, plain_kernels
@@ -43,7 +43,7 @@ def routes(monkeypatch):
 
 
 # ---------------------------------------------------------------------- loops of ours
-@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+@pytest.mark.filterwarnings("ignore::multikernel.core.low_rank.LowRankWarning")
 @pytest.mark.parametrize(
     "run",
     [
@@ -74,7 +74,7 @@ def test_folds_take_the_route_of_all_rows(run, routes):
     assert all(on_factors for _, on_factors in routes)
 
 
-@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+@pytest.mark.filterwarnings("ignore::multikernel.core.low_rank.LowRankWarning")
 def test_tuning_of_a_table_takes_the_route_of_all_rows(routes, tmp_path):
     path = tmp_path / "rows.csv"
     pd.DataFrame(X, columns=list("abcd")).assign(y=Y).to_csv(path, index=False)

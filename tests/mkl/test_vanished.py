@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
+from multikernel.core.low_rank import draw_rows
 from multikernel.core.row_input import labelled_rows
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import vanished, working_sets
-from multikernel.mkl.low_rank import draw_rows
 from multikernel.mkl.vanished import sufficient_rank
 from multikernel.views import LowRankBank
 from multikernel.views.low_rank import view as choice

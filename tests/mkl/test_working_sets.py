@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, evaluate
+from multikernel.core.low_rank import LowRankWarning, settle_route
 from multikernel.inspection.subject import subject_of
 from multikernel.io import load_model, save_model
 from multikernel.kernels import Gaussian, Linear
 from multikernel.mkl import working_sets
-from multikernel.mkl.low_rank import LowRankWarning, settle_route
 from multikernel.mkl.working_sets import WorkingSets
 from multikernel.views import View
 from multikernel.views.low_rank import view as choice

@@ -72,7 +72,11 @@ NEW_SET = {"by_twins": False}  # the set of weights, or the price, depends on th
 SHARP = {"tol": 1e-7}
 ENTRIES = {
     "AccuracyRule": [Entry({"cv": 2})],
-    "AlignmentQP": [Entry(**NEW_SET), Entry({"centered": True}, **NEW_SET)],
+    "AlignmentQP": [
+        Entry(**NEW_SET),
+        Entry({"centered": True}, **NEW_SET),
+        Entry({"normalize": False}, {"reg": 2}, **NEW_SET),
+    ],
     "AlignmentRule": [Entry(), Entry({"centered": True})],
     "BestSingle": [Entry({"cv": 2})],
     "CappedMKL": [Entry(SHARP, PRICE, **NEW_SET)],
@@ -99,9 +103,10 @@ ENTRIES = {
     "MarginMKL": [Entry(SHARP, PRICE), Entry({"norm": 2.0, "tol": 1e-9}, PRICE, **NEW_SET)],
     "MeanRule": [Entry(), Entry({"normalize": "variance"})],
     "PearsonRule": [Entry({"cv": 2})],
-    "PolynomialRidge": [Entry(SHARP, **NEW_SET)],
+    "PolynomialRidge": [Entry(SHARP, **NEW_SET), Entry(SHARP | {"multinomial": False}, **NEW_SET)],
     "ProductRule": [Entry()],
     "RadiusMargin": [Entry(SHARP)],
+    "RadiusMarginProduct": [Entry(SHARP)],
     "RidgeBall": [Entry(SHARP, **NEW_SET)],
     "SumRule": [Entry()],
 }

@@ -17,6 +17,7 @@ from multikernel.rules import (
     LowerBoundedMKL,
     MarginMKL,
     RadiusMargin,
+    RadiusMarginProduct,
 )
 from multikernel.rules.margin.margin_mkl import share_penalty
 from multikernel.rules.solver.radius import smallest_ball
@@ -503,8 +504,35 @@ def test_radius_and_margin_have_the_least_value(kind):
 
 def test_classes_that_no_kernel_separates_are_told():
     x = np.array([0.0, 0.0, 1.0, 2.0])
-    with pytest.raises(ValueError, match="finite C"):
-        RadiusMargin(np.inf).fit([np.outer(x, x), 1.0 + np.outer(x, x)], [0, 1, 0, 1])
+    for learner in (RadiusMargin, RadiusMarginProduct):
+        with pytest.raises(ValueError, match=rf"^{learner.__name__}\(C=inf\) needs .* finite C"):
+            learner(np.inf).fit([np.outer(x, x), 1.0 + np.outer(x, x)], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("kind", ["soft", "hard", "three"])
+def test_the_product_of_radius_and_norm_is_stationary_and_meets_the_convex_form_at_hard_margins(kind):
+    X, Ks, y = make_problem(n=20, seed=1, n_kernels=5)
+    C, targets, tasks = tasks_of(kind, X, y)
+    learner = RadiusMarginProduct(C, tol=1e-6).fit(list(Ks), targets)
+    sizes = np.einsum("mii->m", Ks) / 20
+    eta = learner.kernel_weights_
+    assert (eta >= 0.0).all() and eta @ sizes == pytest.approx(1.0)
+    K = np.tensordot(eta, Ks, 1)
+    b, ridge = learner.ball_, 1.0 / C
+    r = np.array([b @ np.diag(part) - b @ part @ b for part in Ks])
+    radius = r @ eta + ridge * (1.0 - b @ b)
+    assert radius == pytest.approx(smallest_ball(K + ridge * np.eye(20), tol=1e-10).squared_radius, rel=1e-6)
+    reward, q = rewards_and_forms(Ks, tasks, learner.dual_coef_)
+    norm = 2.0 * (reward - 0.5 * q @ eta)
+    assert learner.objective_ == pytest.approx(radius * norm, rel=1e-6)
+    slopes = (norm * r - radius * q) / sizes  # in shares of the simplex
+    gap = (slopes @ (eta * sizes) - slopes.min()) / learner.objective_
+    assert learner.dual_gap_ <= 1e-6 and gap == pytest.approx(learner.dual_gap_, abs=1e-5)
+    if kind == "hard":
+        convex = RadiusMargin(np.inf, tol=1e-7).fit(list(Ks), targets)
+        assert learner.objective_ == pytest.approx(2.0 * convex.objective_, rel=1e-5)
+        shares = [w * sizes / (w @ sizes) for w in (eta, convex.kernel_weights_)]
+        np.testing.assert_allclose(*shares, atol=1e-2)
 
 
 def test_infinite_price_is_for_classes_only():

@@ -1,5 +1,7 @@
 """Ridge learners: the definitions by cvxpy and by hand, gradients, certificates, what they refuse."""
 
+from itertools import combinations_with_replacement
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from multikernel.core.optim.loop import Options
 from multikernel.core.optim.weight_sets import PositiveBall
 from multikernel.rules.ridge import PolynomialRidge, RidgeBall
-from multikernel.rules.solver.ridge_ball import RidgeValue, learn_in_ball
+from multikernel.rules.solver.ridge_ball import HomogeneousRidgeValue, RidgeValue, learn_in_ball
 
 LEARNERS = [RidgeBall, PolynomialRidge]
 
@@ -116,6 +118,49 @@ def test_degree_one_is_the_ball_and_the_power_is_taken_of_the_sum():
     cubic = PolynomialRidge(3).fit(list(Ks), y)
     rows = [K[:2] for K in Ks]
     np.testing.assert_allclose(cubic.combine(rows), np.tensordot(cubic.kernel_weights_, rows, 1) ** 3)
+
+
+def homogeneous(Ks, weights, degree):
+    """Σ over multisets of kernels of the product, entry by entry."""
+    parts = [w * K for w, K in zip(weights, Ks, strict=True)]
+    chosen = combinations_with_replacement(parts, degree)
+    return sum(np.prod(product, axis=0) for product in chosen)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_each_product_once_is_the_homogeneous_sum_with_its_gradient(degree):
+    Ks, y = example(3)
+    Ks[0] /= 30.0
+    scales, alpha = np.array([1.0, 1.0, 2.0, 0.01]), 0.7
+    F = HomogeneousRidgeValue(Ks, np.column_stack([y, y**2]), alpha, scales, degree)
+    eta, step = np.array([0.5, 0.2, 0.9, 0.0]), 1e-6
+    here, gradient = F(eta)
+    P = homogeneous(Ks, eta / scales, degree)
+    assert here == pytest.approx(
+        np.trace(F.T.T @ np.linalg.solve(P + alpha * np.eye(len(P)), F.T)), rel=1e-10
+    )
+    differences = [(F(eta + step * e)[0] - F(eta - step * e)[0]) / (2 * step) for e in np.eye(4)]
+    np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-9)
+
+
+def test_each_product_once_is_learned_and_combined():
+    Ks, y = example(4)
+    sizes = np.einsum("mii->m", Ks) / len(y)
+    learner = PolynomialRidge(3, 0.5, radius=0.8, multinomial=False, tol=1e-8).fit(list(Ks), y)
+    eta = learner.kernel_weights_ * sizes
+    F = HomogeneousRidgeValue(Ks, unit(y), 0.5, sizes, 3)
+    assert learner.objective_ == pytest.approx(F(eta)[0], rel=1e-10) and learner.dual_gap_ <= 1e-8
+    ball, rng = PositiveBall(np.zeros(4), 0.8), np.random.default_rng(0)
+    others = [ball.project(eta + 0.01 * rng.normal(size=4)) for _ in range(50)]
+    assert min(F(other)[0] for other in others) >= learner.objective_ * (1 - 1e-7)
+    rows = [K[:2] for K in Ks]
+    np.testing.assert_allclose(
+        learner.combine(rows), homogeneous(rows, learner.kernel_weights_, 3), rtol=1e-12
+    )
+    power = PolynomialRidge(3, 0.5, radius=0.8, tol=1e-8).fit(list(Ks), y)
+    assert np.abs(power.kernel_weights_ * sizes - eta).max() > 0.01  # another problem
+    alone = [PolynomialRidge(2, multinomial=flag).fit(Ks[1], y) for flag in (True, False)]
+    assert alone[0].objective_ == pytest.approx(alone[1].objective_, rel=1e-12)  # of one kernel the same
 
 
 def test_projected_gradients_take_over_where_the_fixed_point_does_not_converge():

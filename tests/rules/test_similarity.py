@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import CombinedKernelClassifier
-from multikernel.core.alignment import alignment_slope, learn_alignment
+from multikernel.core.alignment import align_stack, alignment_slope, learn_alignment
 from multikernel.rules import (
     AlignmentQP,
     AlignmentRule,
@@ -19,6 +19,7 @@ from multikernel.rules import (
 )
 from multikernel.rules.solver.divergence import Away, GaussianDivergence, Towards
 from multikernel.rules.solver.line_spread import LineSpread, Programs, line_spread, minimise_spread
+from multikernel.rules.targets import as_targets, unit_ideal
 from multikernel.views import per_feature
 from tests.rules.similarity_problems import TASKS, centred, cosines, ideal, normalised, problem
 
@@ -125,6 +126,32 @@ def test_it_is_the_quadratic_program(task, reg, centered):
     u = w * (q / (2.0 * A @ w)).max()  # 2Au ≥ q
     assert learner.objective_ / (1.0 - learner.dual_gap_) == pytest.approx(u @ A @ u, rel=1e-9)
     assert learner.dual_gap_ < 1e-9
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("reg", [0.0, 30.0, 1e6])
+def test_not_normalized_it_is_the_program_as_printed(task, reg, centered):
+    """max Σ η⟨K, TT'⟩ − Σ η η ⟨K, K⟩ − λ Σ η², with the kernels and TT' as they are."""
+    kernels, y = problem(len(task), task)
+    cosine, pairs, norms = cosines(kernels, y, task, centered)
+    learner = AlignmentQP(reg, centered, normalize=False).fit(kernels, y)
+    size = align_stack(np.stack(kernels), unit_ideal(as_targets(y, len(y))), centered=centered).target_norm
+    q, S = size * cosine * norms, pairs * np.outer(norms, norms) + reg * np.eye(norms.size)
+    eta, unit = learner.kernel_weights_, np.sqrt(np.diag(S))
+    assert (eta >= 0.0).all()
+    assert learner.objective_ == pytest.approx(q @ eta - eta @ S @ eta, rel=1e-9)
+    largest = (q / unit).max()
+    v = cp.Variable(q.size, nonneg=True)  # v = η · unit / largest: no number is small
+    root = root_of(S / np.outer(unit, unit))
+    program = cp.Problem(cp.Maximize((q / unit / largest) @ v - cp.sum_squares(root @ v)))
+    assert learner.objective_ == pytest.approx(program.solve(solver="CLARABEL") * largest**2, rel=1e-6)
+    u = eta * (q / (2.0 * S @ eta)).max()  # 2Su ≥ q
+    assert learner.objective_ / (1.0 - learner.dual_gap_) == pytest.approx(u @ S @ u, rel=1e-9)
+    assert learner.dual_gap_ < 1e-9
+    if reg == 0.0:
+        same = AlignmentQP(0.0, centered).fit(kernels, y).kernel_weights_
+        np.testing.assert_allclose(eta / eta.sum(), same / same.sum(), rtol=1e-6, atol=1e-12)
 
 
 def test_a_large_penalty_leaves_the_alignments_of_the_single_kernels():

@@ -41,28 +41,70 @@ def combine_row(Ks: Array, active: Array, weights: Array, i: int, out: Array) ->
 
 @compiled
 def gated_row(Ks: Array, sources: Array, gates: Array, i: int, out: Array) -> None:
-    """``out = Σ_m gates[m, i] gates[m] ∘ Ks[sources[m], i]``: a row of the locally combined kernel."""
-    here = gates[0, i]
-    gate = gates[0]
-    row = Ks[sources[0], i]
-    for t in range(out.size):
-        out[t] = here * gate[t] * row[t]
-    for m in range(1, sources.size):
-        here = gates[m, i]
-        gate = gates[m]
-        row = Ks[sources[m], i]
+    """``out = Σ_m gates[m, i] gates[m] ∘ Ks[sources[m], i]``: a row of the locally combined kernel.
+
+    Two gates at a time, as far as they go.
+    """
+    k = sources.size % 2
+    if k:
+        here = gates[0, i]
+        gate = gates[0]
+        row = Ks[sources[0], i]
         for t in range(out.size):
-            out[t] += here * gate[t] * row[t]
+            out[t] = here * gate[t] * row[t]
+    else:
+        out[:] = 0.0
+    while k < sources.size:
+        here = gates[k, i]
+        gate = gates[k]
+        row = Ks[sources[k], i]
+        here2 = gates[k + 1, i]
+        gate2 = gates[k + 1]
+        row2 = Ks[sources[k + 1], i]
+        for t in range(out.size):
+            out[t] += here * gate[t] * row[t] + here2 * gate2[t] * row2[t]
+        k += 2
 
 
 @compiled
-def gated_rows(Ks: Array, sources: Array, gates: Array, rows: Array, Kc: Array, valid: Array) -> int:
-    """Fill the rows of the locally combined ``Kc`` that are asked for and not yet valid."""
+def factor_row(Z: Array, i: int, out: Array) -> None:
+    """``out = Z[:, i]'Z``: a row of a kernel of low rank, from its factor (r, n), four rows at a time."""
+    k = Z.shape[0] % 4
+    if k == 0:
+        out[:] = 0.0
+    if k == 1:
+        z0, a0 = Z[0], Z[0, i]
+        for t in range(out.size):
+            out[t] = a0 * z0[t]
+    if k > 1:
+        z0, z1, z2 = Z[0], Z[1], Z[k - 1]
+        a0, a1, a2 = z0[i], z1[i], (z2[i] if k == 3 else 0.0)
+        for t in range(out.size):
+            out[t] = a0 * z0[t] + a1 * z1[t] + a2 * z2[t]
+    while k < Z.shape[0]:
+        z0, z1, z2, z3 = Z[k], Z[k + 1], Z[k + 2], Z[k + 3]
+        a0, a1, a2, a3 = z0[i], z1[i], z2[i], z3[i]
+        for t in range(out.size):
+            out[t] += a0 * z0[t] + a1 * z1[t] + a2 * z2[t] + a3 * z3[t]
+        k += 4
+
+
+@compiled
+def gated_rows(
+    Ks: Array, sources: Array, gates: Array, factor: Array, rows: Array, Kc: Array, valid: Array
+) -> int:
+    """Fill the rows of the locally combined ``Kc`` that are asked for and not yet valid.
+
+    ``factor`` (r, n) is that of ``Kc`` where it has a short one, else empty.
+    """
     formed = 0
     for r in range(rows.size):
         i = rows[r]
         if not valid[i]:
-            gated_row(Ks, sources, gates, i, Kc[i])
+            if factor.shape[0]:
+                factor_row(factor, i, Kc[i])
+            else:
+                gated_row(Ks, sources, gates, i, Kc[i])
             valid[i] = True
             formed += 1
     return formed

@@ -28,6 +28,7 @@ from ..._numba import read_only
 from ..._typing import Array
 from ...kernels.together import OnDemand
 from ...rows.memory import allocate_array, is_on_disk
+from .low_rank import short_factor
 from .passes import (
     adjoint_rows,
     combine_and_adjoint_rows,
@@ -46,6 +47,7 @@ _SPARSE_SUPPORT = 0.5
 # Above this share, one triangle of each kernel takes less time to read than the rows of the support.
 _DENSE_SUPPORT = 0.75
 _ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
+_FEATURES_OF_ROWS = 16  # a row from more features takes longer than from the kernels
 _SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
 
@@ -206,6 +208,7 @@ class WeightedStack:
         self.negative_curvature = False
         self.weights = np.zeros(self.n_kernels)
         self.gates = np.empty((0, 0))  # weights that depend on the sample: those of a gated sum
+        self.factor_of_sum = np.empty((0, self.n))  # (r, n), where the sum has one and rows come of it
 
     @property
     def Ks(self) -> Array:
@@ -392,7 +395,9 @@ class WholeKernel(WeightedStack):
 class GatedStack(WeightedStack):
     """K_η for the current gate; its rows are formed when they are asked for.
 
-    ``sources`` (P,) is the stored kernel of each gate.
+    ``sources`` (P,) is the stored kernel of each gate. Where all kernels have short ``factors`` (r_m, n), as
+    linear kernels of few columns do, K_η = Z'Z with ``features`` Z, the rows η_m ∘ L_m of all gates; products
+    and rows are theirs.
     """
 
     def __init__(self, Ks: Array, sources: Array) -> None:
@@ -401,21 +406,64 @@ class GatedStack(WeightedStack):
         self.sources = np.array(sources, np.intp)
         self.active, self.effective, self.shift = self.sources, self.scales, self._shift
         self.diag = np.zeros(self.n)
+        self.factors = _short_factors(self._given)
+        if self.factors is not None:
+            ends = np.cumsum([len(self.factors[source]) for source in self.sources])
+            self.features = np.empty((ends[-1], self.n))
+            self._parts = np.split(self.features, ends[:-1])  # views of it, one for each gate
+            if ends[-1] <= _FEATURES_OF_ROWS:
+                self.factor_of_sum = self.features
 
     def set_gates(self, eta: Array) -> None:
         """Change the gate, (n, P); every row has to be formed again."""
         self.gates = np.ascontiguousarray(eta.T)
-        self.diag = (self.gates**2 * self._diagonals[self.sources]).sum(axis=0)
         self.valid[:] = False
+        if self.factors is None:
+            self.diag = np.einsum("mt,mt,mt->t", self.gates, self.gates, self._diagonals[self.sources])
+            return
+        for gate, source, part in zip(self.gates, self.sources, self._parts, strict=True):
+            np.multiply(gate, self.factors[source], out=part)
+        self.diag = np.einsum("rt,rt->t", self.features, self.features)
 
     def form_rows(self, rows: Array) -> None:
-        formed = gated_rows(self.Ks, self.sources, self.gates, rows, self.combined, self.valid)
+        formed = gated_rows(
+            self.Ks, self.sources, self.gates, self.factor_of_sum, rows, self.combined, self.valid
+        )
         self.count_rows(formed, self.sources.size)
+
+    def product(self, beta: Array) -> Array:
+        if self.factors is None:
+            return super().product(beta)
+        return np.asarray((self.features @ beta) @ self.features)
+
+    def contributions(self, B: Array) -> Array:
+        """c (n, P) of coefficients (n, r); only support rows and columns are read."""
+        if self.factors is None:
+            return gated_contributions(self.Ks, self.sources, self.gates.T, B)
+        c, outputs = np.empty(self.gates.shape), B.T
+        for Z, own in zip(self._parts, c, strict=True):
+            images = (outputs @ Z.T) @ Z
+            images *= outputs
+            own[:] = images[0] if len(images) == 1 else images.sum(axis=0)
+        return c.T
 
     def whole(self) -> Array:
         """K_η with all its rows."""
         self.form_rows(np.arange(self.n))
         return self.combined
+
+
+def _short_factors(Ks: Array | OnDemand) -> list[Array] | None:
+    """The short factors of all kernels, None where one has none."""
+    if isinstance(Ks, OnDemand):
+        return None
+    found = []
+    for K in Ks:
+        factor = short_factor(K)
+        if factor is None:
+            return None
+        found.append(factor)
+    return found
 
 
 def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Array:

@@ -50,6 +50,7 @@ from .joint.newton import cholesky as _cholesky
 from .losses import JointHinge, Loss
 from .smooth import SmoothLoss, in_inner_product
 
+MOST_DENSE = 4000  # samples of a dense kernel whose equations are factorized
 _MAX_ITER = 150
 _PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
@@ -295,7 +296,7 @@ class _Point:
         if task.d > 1:
             system = _JointSystem(self.R, task, K.Q, self.split.G)
         else:
-            system = _kind_of(task)(self.R, task, self.P, self.split.G)
+            system = _kind_of(task, self.R)(self.R, task, self.P, self.split.G)
         intercepts = np.tile(np.eye(task.d), (K.n, 1)) if task.has_intercept else np.zeros((K.n * task.d, 0))
         columns = [intercepts]
         if self.weights.moves:
@@ -630,11 +631,12 @@ class _JointSystem(_System):
         return self.pairs.solve(r, mismatch)
 
 
-def _kind_of(task: Task) -> type[_System]:
+def _kind_of(task: Task, R: Array | None) -> type[_System]:
     """How the equations of a task with one output are solved."""
     if not isinstance(task, SmoothTask):
         return _System
-    return _SmoothSystem if task.loss.has_root else _IterativeSystem
+    is_factorized = task.loss.has_root and (R is None or len(R) <= MOST_DENSE)
+    return _SmoothSystem if is_factorized else _IterativeSystem
 
 
 def _bordered(A: Array, c: Array, right: Array, rest: float) -> tuple[Array, float]:

@@ -45,6 +45,7 @@ from ..._typing import Array
 _LEAST_KERNEL = 1e-8
 _LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
 _SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
+_NO_SCALES = np.empty(0)
 REWARD = 2.0
 
 
@@ -217,6 +218,12 @@ class Loss(ABC):
             best = value
         return Bound(best, plain, intercept)
 
+    def plain_bound(self, scores: Array, norm2: float) -> Bound:
+        """The bound of the scores as they are, for which no scale is tried."""
+        risk, intercept = self.risk(scores)
+        value = 0.5 * norm2 + risk
+        return Bound(value, value, intercept)
+
 
 def _per_sample(value: Array | float, target: Array) -> Array:
     """One number for each sample, from one for all or one for each."""
@@ -282,9 +289,17 @@ class Hinge(_PricedLoss):
     def bound(self, scores: Array, norm2: float) -> Bound:
         if self._common_C is None:
             return super().bound(scores, norm2)
+        return self._bound_at(scores, norm2, self._common_C, _SCALES)
+
+    def plain_bound(self, scores: Array, norm2: float) -> Bound:
+        if self._common_C is None:
+            return super().plain_bound(scores, norm2)
+        return self._bound_at(scores, norm2, self._common_C, _NO_SCALES)
+
+    def _bound_at(self, scores: Array, norm2: float, C: float, scales: Array) -> Bound:
         if not np.isfinite(scores).all():  # kernels out of range: order statistics are not safe from NaN
             return Bound(np.inf, np.inf, 0.0)
-        return Bound(*hinge_bound(self.target, scores, norm2, self._common_C, self._n_positive, _SCALES))
+        return Bound(*hinge_bound(self.target, scores, norm2, C, self._n_positive, scales))
 
 
 @dataclass(frozen=True)
@@ -516,8 +531,16 @@ class JointHinge:
     def restrict(self, index: Array, factor: float) -> "JointHinge":
         """The same loss on some of the samples, each counted ``factor`` times."""
         rewards = None if self.rewards is None else self.rewards[index]
-        return JointHinge(self.codes[index], self.n_classes, self.upper[index] * factor, rewards)
+        return type(self)(self.codes[index], self.n_classes, self.upper[index] * factor, rewards)
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> "JointHinge":
         """The loss for K/kernel_scale, whose B is B · kernel_scale; classes have no scale."""
-        return JointHinge(self.codes, self.n_classes, self.upper * kernel_scale, self.rewards)
+        return type(self)(self.codes, self.n_classes, self.upper * kernel_scale, self.rewards)
+
+
+@dataclass(frozen=True)
+class WorstHinge(JointHinge):
+    """The loss of Crammer & Singer: of each sample, only the class that violates its margin most counts.
+
+    There are no intercepts, and Σ_l α_il ≤ C_i in the place of α_il ≤ C_i.
+    """

@@ -384,6 +384,7 @@ class Machine:
         self._sensitivity_of = np.empty(0, int)
         self.violation = 0.1
         self.patience = _PATIENCE * stack.n + 2000  # more steps: pairs converge slowly
+        self.tries_scales = True  # whether bounds are wanted at other scales of the scores, too
         self.n_steps = 0
         self.least_curvature = np.inf
         self.least_size = 0.0  # what the gap is at least relative to
@@ -427,7 +428,9 @@ class Machine:
         target, epsilon = self.loss.target, self.loss.epsilon
         scores = np.empty(target.size)
         dual, norm2 = _dual_value(target, self.gradient, self.beta, self.stack.shift, epsilon, scores)
-        return Values(dual, self._loss_here().bound(scores, norm2))
+        loss = self._loss_here()
+        bound = loss.bound if self.tries_scales else loss.plain_bound
+        return Values(dual, bound(scores, norm2))
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
@@ -532,6 +535,7 @@ class Machine:
                     stack.combined,
                     stack.valid,
                     stack.gates,
+                    stack.factor_of_sum,
                 ),
                 box,
                 self.beta,

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..._numba import HUGE, compiled, inlined, larger, read_only, smaller
 from ..._typing import Array
-from ..stack.passes import adjoint_rows, combine_row, gated_row
+from ..stack.passes import adjoint_rows, combine_row, factor_row, gated_row
 
 BLOCK = 64
 TINY_CURVATURE = 1e-12
@@ -34,7 +34,8 @@ CONVERGED, ITERATION_LIMIT, VALUE_REACHED, UNBOUNDED = 0, 1, 2, 3
 class Combination(NamedTuple):
     """The weighted sum of a stack: its kernels with weight, and the rows of ``combined`` that are valid.
 
-    With ``gates`` (n_active, n) the weight of a kernel depends on the sample, and ``weights`` is not read.
+    With ``gates`` (n_active, n) the weight of a kernel depends on the sample, and ``weights`` is not read;
+    rows come of a ``factor`` (r, n) of the sum where there is one.
     """
 
     Ks: Array
@@ -44,6 +45,7 @@ class Combination(NamedTuple):
     combined: Array
     valid: Array
     gates: Array
+    factor: Array
 
 
 class Box(NamedTuple):
@@ -158,14 +160,17 @@ def _land_down(value: float, bound: float, epsilon: float) -> float:
 
 @compiled
 def _fetch(kernel: Combination, part: Part, i: int) -> int:
-    """Make ``part.rows[i]`` hold the combined row of its sample; says whether the stack was read for it."""
-    if part.have[i]:
-        return 0
+    """Make ``part.rows[i]`` hold the combined row of its sample; says whether the stack was read for it.
+
+    Callers ask whether it is there first: a call with so many arrays takes longer than the rest of a step.
+    """
     source = part.samples[i]
     formed = 0
     full = kernel.combined[source]
     if not kernel.valid[source]:
-        if kernel.gates.shape[0] > 0:
+        if kernel.factor.shape[0] > 0:
+            factor_row(kernel.factor, source, full)
+        elif kernel.gates.shape[0] > 0:
             gated_row(kernel.Ks, kernel.active, kernel.gates, source, full)
         else:
             combine_row(kernel.Ks, kernel.active, kernel.weights, source, full)
@@ -296,12 +301,14 @@ def _run(
         i = _find_up(score_up, block, g, up)
         if i < 0:
             break
-        formed += _fetch(kernel, part, i)
+        if not part.have[i]:
+            formed += _fetch(kernel, part, i)
         row_i = part.rows[i]
         j = _search_down(score_up, diag[i], g, down, diag, row_i)
         if j < 0:
             break
-        formed += _fetch(kernel, part, j)
+        if not part.have[j]:
+            formed += _fetch(kernel, part, j)
         row_j = part.rows[j]
         curvature = diag[i] + diag[j] - 2.0 * np.float64(row_i[j])
         least = min(least, curvature / (abs(diag[i]) + abs(diag[j]) + TINY_CURVATURE))

@@ -30,7 +30,8 @@ from ..optim.loop import is_over
 
 _MOST_STEPS = 100  # of the search for an intercept
 _BALANCED = 1e-15  # of the sum of all slopes
-_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-9  # of conjugate gradients; relative
+_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-3  # of conjugate gradients; relative
+_COLUMNS = 64  # of a Gram matrix in the Hessian, at a time
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -41,6 +42,15 @@ class Curvature(ABC):
     @abstractmethod
     def product(self, X: Array) -> Array:
         """HX."""
+
+    def gram(self, Z: Array, columns: Array) -> Array:
+        """Y'HY with Y = Z diag(columns), some columns at a time."""
+        found = np.empty((Z.shape[1],) * 2)
+        for first in range(0, Z.shape[1], _COLUMNS):
+            part = slice(first, first + _COLUMNS)
+            found[:, part] = Z.T @ self.product(np.ascontiguousarray(Z[:, part], float) * columns[part])
+        found *= columns[:, None]
+        return np.asarray(0.5 * (found + found.T))
 
 
 class RootedCurvature(Curvature):

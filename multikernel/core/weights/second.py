@@ -25,8 +25,8 @@ from ..optim.weight_sets import LpBall
 from ..stack.low_rank import Factor, Kernels, explicit_factor, pivoted_factor
 from ..stack.sums import WeightedStack
 from ..svm.barrier import class_basis
-from ..svm.interior_point import Found, InteriorPoint, rank
-from ..svm.losses import HardMargin, JointHinge, Loss
+from ..svm.interior_point import MOST_DENSE, Found, InteriorPoint, rank
+from ..svm.losses import HardMargin, JointHinge, Loss, WorstHinge
 from ..svm.smooth import SmoothLoss
 
 AnyLoss = Loss | JointHinge | SmoothLoss
@@ -34,7 +34,6 @@ AnyLoss = Loss | JointHinge | SmoothLoss
 Exact = Callable[[int], Array | None]
 
 _LOST = 1e-4  # share of the function that rounding of dual variables may take
-MOST_DENSE = 4000  # samples of a dense kernel
 _MOST_RANK = 1000  # of kernels beside which there is no dense factorization
 _MOST_FULL = 1200  # samples up to which a kernel of full rank may enter by its factor
 _SAMPLE = 200  # rows on which the rank of a kernel is guessed
@@ -57,9 +56,14 @@ _NO_WEIGHT = 1e-5  # of the largest: weights as small as this are tried at 0
 def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | None = None) -> bool:
     """Whether the interior-point method knows the loss, and its matrices are not too large.
 
-    Beyond the size of a dense factorization all kernels must be of low rank.
+    Beyond the size of a dense factorization all kernels must be of low rank, unless the loss is smooth: its
+    equations are then solved by conjugate gradients.
     """
-    if stack.identity is not None or stack.on_disk or isinstance(losses[0], HardMargin):
+    if stack.identity is not None:
+        return False
+    if isinstance(losses[0], SmoothLoss):
+        return True
+    if stack.on_disk or isinstance(losses[0], HardMargin | WorstHinge):
         return False
     numbers = _numbers_per_sample(losses)
     if stack.n <= MOST_DENSE:

@@ -253,6 +253,16 @@ def _are_numbers(data: Data, features: list[Feature]) -> Iterable[bool]:
     return [part.dtype.kind in "fiub"] * len(features)
 
 
+def numbers_of(data: Data, features: list[Feature]) -> Array:
+    """The entries of some columns of numbers, (n, n_columns), in the order that is given."""
+    values = np.empty((data.n, len(features)))
+    for table in dict.fromkeys(feature.table for feature in features):
+        places = [place for place, feature in enumerate(features) if feature.table == table]
+        part = data.part(features[places[0]])
+        values[:, places] = _taken(part, [features[place].position for place in places])
+    return values
+
+
 def _taken(part: Any, positions: list[int | None]) -> Array:
     if is_frame(part):
         return np.asarray(part.iloc[:, positions].to_numpy(dtype=np.float64, na_value=np.nan))

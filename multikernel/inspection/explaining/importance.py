@@ -22,7 +22,7 @@ from ..judging.answers import METRICS
 from ..rivals.baselines import listed
 from ..subject import Subject, subject_of
 from .features import Data, Group, make_groups, read_data
-from .permutation import make_scoring, permute
+from .permutation import Permuted, make_scoring, permute
 from .slopes import NoSlope, check_slopes, column_slopes, is_linear
 
 AUTO, PERMUTATION, COEFFICIENTS, SENSITIVITY = METHODS = (
@@ -31,6 +31,8 @@ AUTO, PERMUTATION, COEFFICIENTS, SENSITIVITY = METHODS = (
     "coefficients",
     "sensitivity",
 )
+# Scores between 0 and 1, by how their names begin.
+_SHARES = ("accuracy", "average precision", "balanced", "f1", "jaccard", "precision", "recall", "roc auc")
 _TOLD = 3  # features that a sentence names
 _SHOWN = 10  # features of each view in a table of a notebook
 
@@ -324,7 +326,9 @@ def feature_importance(
     columns can be permuted without changing the distribution of the score, so that s is one more draw of the
     s_r. The interval is therefore the one that such a draw falls into, mean ± t · sd · √(1 + 1 / n_repeats),
     with Student's t of n_repeats − 1 degrees of freedom: it covers 0 for such a column with a chance of about
-    `level`. At a level of 0.95, one in forty such columns lies above 0 by chance.
+    `level`. At a level of 0.95, one in forty such columns lies above 0 by chance. Where all repeats lose the
+    same, as by a score with few values, sd is half a step of the score. Intervals end where the score does:
+    of an accuracy of 0.9 no more than 0.9 can be lost.
 
     Correlated columns stand in for each other, and have less importance each than they have together: permute
     them as a group.
@@ -374,8 +378,9 @@ def feature_importance(
     found = permute(
         subject, data, chosen, scorer, n_repeats=n_repeats, random_state=random_state, n_jobs=n_jobs
     )
-    table = _permutation_table(chosen, found.losses, level)
     name = _name_of(scoring, subject)
+    limits = (-np.inf, np.inf) if callable(scoring) else _range_of(name)
+    table = _permutation_table(chosen, found, level, limits)
     return FeatureImportance(method, table, data.n, found.losses, found.score, name, n_repeats, level)
 
 
@@ -487,25 +492,45 @@ def _check_targets(y: Any, n: int) -> Any:
     return y
 
 
-def _permutation_table(groups: list[Group], losses: Array, level: float) -> pd.DataFrame:
+def _permutation_table(
+    groups: list[Group], found: Permuted, level: float, limits: tuple[float, float]
+) -> pd.DataFrame:
+    losses = found.losses
     mean = losses.mean(axis=1)
     n = losses.shape[1]
     half = np.full(len(groups), np.nan)
     spread = np.full(len(groups), np.nan)
     if n > 1:
         spread = losses.std(axis=1, ddof=1)
-        half = student.ppf(0.5 + 0.5 * level, n - 1) * spread * np.sqrt(1.0 + 1.0 / n)
+        # equal losses above or below 0 are those of a score with steps, and do vary: by half a step at least
+        rounded = np.where((spread == 0.0) & (mean != 0.0), 0.5 * _step(losses), spread)
+        half = student.ppf(0.5 + 0.5 * level, n - 1) * rounded * np.sqrt(1.0 + 1.0 / n)
     columns: dict[str, Any] = {
         "view": [group.view for group in groups],
         "feature": [group.name for group in groups],
         "importance": mean,
         "std": spread,
-        "low": mean - half,
-        "high": mean + half,
+        "low": np.maximum(mean - half, found.score - limits[1]),
+        "high": np.minimum(mean + half, found.score - limits[0]),
     }
     if any(len(group.members) > 1 for group in groups):
         columns["n_columns"] = [len(group.members) for group in groups]
     return pd.DataFrame(columns)
+
+
+def _step(losses: Array) -> float:
+    """The least difference of two losses, 0 being one of them; 0 where there is none."""
+    values = np.unique(np.append(losses, 0.0).round(12))
+    return float(np.diff(values).min(initial=np.inf)) if values.size > 1 else 0.0
+
+
+def _range_of(name: str) -> tuple[float, float]:
+    """The least and the greatest value of a score, by its name; infinite where that is not known."""
+    if name.startswith(_SHARES):
+        return 0.0, 1.0
+    if name.startswith("neg "):
+        return -np.inf, 0.0
+    return -np.inf, 1.0 if name in ("R²", "r2") else np.inf
 
 
 def _name_of(scoring: Any, subject: Subject) -> str:

@@ -223,27 +223,31 @@ class Reused:
 
     def model(self, table: Any, affected: set[int]) -> Any:
         """The model, which takes the scores of other kernels at this very table from what is kept."""
-        final = object.__new__(type(self.final))
-
-        def scores(X: Any) -> Any:
-            if X is not table:
-                return type(self.final)._scores(self.final, X)
-            return self._scores(X, affected)
-
-        final.__dict__.update(self.final.__dict__)
-        final.__dict__["_scores"] = scores
+        final = with_scores(self.final, table, lambda: self._scores(table, affected))
         return _with_final(self.whole, self.final, final)
 
     def _scores(self, table: Any, affected: set[int]) -> Array:
         total: Any = 0.0
         for part, kept in zip(self.fitted.parts, self.scores, strict=True):
-            new = _kernel_scores(_only(part, affected), table) if affected else {}
+            new = _kernel_scores(only_kernels(part, affected), table) if affected else {}
             for m, scores in kept.items():
                 total = total + new.get(m, scores)
         return np.asarray(total)
 
 
-def _only(part: Any, kernels: set[int]) -> Any:
+def with_scores(final: Any, table: Any, scores: Callable[[], Array]) -> Any:
+    """The estimator with other scores, without intercept, at this very table."""
+    changed = object.__new__(type(final))
+
+    def answer(X: Any) -> Any:
+        return scores() if X is table else type(final)._scores(final, X)
+
+    changed.__dict__.update(final.__dict__)
+    changed.__dict__["_scores"] = answer
+    return changed
+
+
+def only_kernels(part: Any, kernels: set[int]) -> Any:
     """A part of a model that evaluates some of its kernels."""
     bank = copy.copy(part.bank)
     bank.active_ = tuple(m for m in part.bank.active_ if m in kernels)

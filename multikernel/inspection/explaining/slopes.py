@@ -189,7 +189,7 @@ def _is_linear_kernel(kernel: Kernel) -> bool:
 
 
 # ------------------------------------------------------------------ models
-def check_slopes(subject: Subject) -> FittedKernels:
+def additive_kernels(subject: Subject) -> FittedKernels:
     """The kernels of a model whose scores have derivatives; `NoSlope` with the reason for others."""
     final, name = subject.final, type(subject.final).__name__
     if subject.steps:
@@ -208,6 +208,12 @@ def check_slopes(subject: Subject) -> FittedKernels:
             f"{name} was fitted for samples that lack views (missing={final.missing_!r}), whose kernels "
             f"have no derivative. {_INSTEAD}"
         )
+    return fitted
+
+
+def check_slopes(subject: Subject) -> FittedKernels:
+    """The kernels of a model whose scores have a derivative that is known here."""
+    fitted = additive_kernels(subject)
     for view in active_views(fitted):
         _check_view(view)
     return fitted
@@ -230,12 +236,24 @@ def _check_view(view: Any) -> None:
 
 def is_linear(fitted: FittedKernels) -> str:
     """Why the scores are not linear in the columns; nothing where they are."""
-    for view in active_views(fitted):
-        if not _is_linear_kernel(view.kernel) or isinstance(getattr(view, "map", None), FourierMap):
-            return f"view {view.name!r} has the kernel {view.kernel!r}, which is not linear"
-        steps = [*_flat(getattr(view, "transforms", Chain())), *getattr(view, "steps", ())]
-        if any(isinstance(step, UnitDiagonal | UnitLength) for step in steps):
-            return f"view {view.name!r} has a unit diagonal, by which its kernel is not linear"
+    return next(filter(None, map(_why_not_linear, active_views(fitted))), "")
+
+
+def is_linear_view(view: Any) -> bool:
+    """Whether what a view adds to a score is linear in its columns, by derivatives that are known here."""
+    try:
+        _check_view(view)
+    except NoSlope:
+        return False
+    return not _why_not_linear(view)
+
+
+def _why_not_linear(view: Any) -> str:
+    if not _is_linear_kernel(view.kernel) or isinstance(getattr(view, "map", None), FourierMap):
+        return f"view {view.name!r} has the kernel {view.kernel!r}, which is not linear"
+    steps = [*_flat(getattr(view, "transforms", Chain())), *getattr(view, "steps", ())]
+    if any(isinstance(step, UnitDiagonal | UnitLength) for step in steps):
+        return f"view {view.name!r} has a unit diagonal, by which its kernel is not linear"
     return ""
 
 

@@ -21,6 +21,7 @@ from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegre
 from ...clustering.kmeans import MultipleKernelKMeans
 from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
+from ...core.weights.subset import KernelLimit
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
@@ -59,6 +60,7 @@ from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
+from ...mkl.targets.classifier import MKLRidgeClassifierCV
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
@@ -74,7 +76,14 @@ from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
 from ...rules.margin.margin_mkl import EasyMKL, LogPenaltyMKL, MarginMKL
-from ...rules.margin.sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from ...rules.margin.sets import (
+    CappedMKL,
+    ElasticNetMKL,
+    GroupMKL,
+    LowerBoundedMKL,
+    RadiusMargin,
+    RadiusMarginProduct,
+)
 from ...rules.nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall
@@ -96,6 +105,7 @@ from ...spectral.solver.kernel import FactorMap, JointSpectrum, SpectralModel, S
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
 from ...survival.estimators import MKLSurvival
 from ...survival.solver.baseline import Baseline
+from ...survival.tuned import MKLSurvivalCV
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

@@ -5,6 +5,7 @@ then `plan_fit`, `tune` and `fit_plan`, `make_record` for what is kept beside th
 `predict_table` for new rows.
 """
 
+from multikernel.io.tables.censored import Censored
 from multikernel.io.tables.data import TableData, encode_columns, find_categories
 from multikernel.io.tables.fitting import (
     TUNING,
@@ -34,6 +35,7 @@ from multikernel.io.tables.views_file import ViewList, read_views, views_of_kern
 
 __all__ = [
     "TUNING",
+    "Censored",
     "FitPlan",
     "Fitted",
     "Predictions",

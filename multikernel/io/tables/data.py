@@ -22,7 +22,7 @@ class TableData:
     X : DataFrame of shape (n, d), MultiTable, or ndarray of shape (n, n_train, n_kernels)
         The features by name, without the target; or the kernels.
     y : ndarray of shape (n,) or (n, n_outputs), or None
-        The target, where one was asked for.
+        The target, where one was asked for; of censored times with the fields ``event`` and ``time``.
     view_columns : dict of str to list of str
         The columns of each view, where the file names views: ``view_NAME`` arrays of an .npz file, or columns
         that are all called ``view:column``. Empty otherwise.
@@ -30,7 +30,9 @@ class TableData:
     name : str
         The name of the file; of several, their names.
     target : str or None
-        The name of the target.
+        The name of the target; of censored times that of the time.
+    censored : Censored or None
+        The other columns of censored times.
     kernel_names : list of str
         Of precomputed kernels.
     notes : list of str
@@ -60,6 +62,7 @@ class TableData:
     ids: pd.Index | None = None
     categories: dict[str, list[str]] = field(default_factory=dict)
     parts: dict[str, TableData] = field(default_factory=dict)
+    censored: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -77,6 +80,8 @@ class TableData:
         """The target as a task wants it: classes by their names, values as numbers, nothing as None."""
         if task == "nothing" or self.y is None:
             return None
+        if self.y.dtype.names:  # censored times
+            return self.y
         if task == "values":
             return np.asarray(self.y, dtype=np.float64)
         return self.y if self.labels is None else self.labels

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from multikernel._files import checked_path
 from multikernel.core.folds import make_folds
 from multikernel.core.optim.loop import Interrupt, stop_on_interrupt
 from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
+from multikernel.core.survival_targets import as_survival
 from multikernel.inspection.fingerprint import fingerprint
-from multikernel.inspection.runs import score_fold
+from multikernel.inspection.refits import score_fold
 from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
 from multikernel.io.tables.several import Source
 from multikernel.views import View, as_views
@@ -44,7 +45,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "alpha": (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0),
     "reg": (1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0),
 }
-_SCORINGS = {"classes": "accuracy", "values": "r2"}
+_SCORINGS = {"classes": "accuracy", "values": "r2", "survival": None}  # None: the score of the model itself
 # A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
 _LARGE = 4.0
 # Raised when a stored score changes its meaning.
@@ -221,8 +222,9 @@ def tune(
     """
     parameter = tuned_parameter(plan)
     values = GRIDS[parameter]
+    y = plan.y if plan.task != "survival" else as_survival(plan.y)
     splits = make_folds(
-        plan.y, folds, classifier=plan.task == "classes", random_state=random_state, needs="tuning needs"
+        y, folds, classifier=plan.task == "classes", random_state=random_state, needs="tuning needs"
     )
     works = []
     for value in values:
@@ -232,7 +234,7 @@ def tune(
     kept = None if store is None else ResultStore(checked_path(store, "store"))
     results = run_works(works, kept, jobs=jobs, progress=progress)
     scores = np.array([result["score"] for result in results]).reshape(len(values), len(splits))
-    return Tuning(parameter, list(values), scores.tolist(), _SCORINGS[plan.task])
+    return Tuning(parameter, list(values), scores.tolist(), _SCORINGS[plan.task] or "C-index")
 
 
 def _work(plan: FitPlan, model: Any, label: str, common: str, fold: int, splits: Sequence[Any]) -> Work:
@@ -240,7 +242,7 @@ def _work(plan: FitPlan, model: Any, label: str, common: str, fold: int, splits:
         "estimator": model,
         "data": (plan.X, plan.y),
         "split": splits[fold],
-        "scorer": check_scoring(model, scoring=_SCORINGS[plan.task]),
+        "scorers": {"score": check_scoring(model, scoring=_SCORINGS[plan.task])},
         "seed": (fold,),
         "label": f"{plan.method.name} with {label}, fold {fold + 1}",
     }
@@ -328,6 +330,7 @@ def _about_data(
         "kind": data.kind,
         "n_samples": data.n_samples,
         "target": data.target,
+        **({} if data.censored is None else asdict(data.censored)),
         "id": None if data.ids is None else data.ids.name,
         "kernels": list(data.kernel_names),
         **_about_columns(columns, views, categories, takes_gaps(plan.parameters)),

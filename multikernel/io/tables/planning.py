@@ -41,7 +41,7 @@ class FitPlan:
     data : TableData
     X : DataFrame or MultiTable of the columns in use, or stack of kernels
     y : ndarray or None
-    task : {"classes", "values", "nothing"}
+    task : {"classes", "values", "nothing", "survival"}
     method : Method
     model : estimator, not fitted
     parameters : dict, those that were given
@@ -67,7 +67,7 @@ class FitPlan:
 def plan_fit(
     data: TableData,
     *,
-    method: str = "mkl",
+    method: str | None = None,
     views: Sequence[View] | None = None,
     kernels: str | None = None,
     task: str = "auto",
@@ -78,15 +78,16 @@ def plan_fit(
     Parameters
     ----------
     data : TableData
-    method : str, default="mkl"
-        A name of `multikernel.registry.list_methods`.
+    method : str, optional
+        A name of `multikernel.registry.list_methods`; by default "mkl", of censored times "survival".
     views : ViewList or list of View, optional
         From `read_views`, which knows their costs too.
     kernels : str, optional
         Kernels with commas between them, as for `parse_kernels`: on all columns, or on each view of the table
         where it names views. Without views and kernels: one Gaussian for each view of the table, else "auto".
-    task : {"auto", "classes", "values", "nothing"}
-        What the target is: "auto" takes fractions for values, anything else for classes.
+    task : {"auto", "classes", "values", "nothing", "survival"}
+        What the target is: "auto" takes fractions for values, a time with an event for survival, and anything
+        else for classes.
     parameters : mapping, optional
         Parameters of the method by name.
 
@@ -96,7 +97,7 @@ def plan_fit(
     """
     if not isinstance(data, TableData):
         raise TypeError(f"data must be what read_table returns; got {type(data).__name__}.")
-    chosen = get_method(method)
+    chosen = get_method(usual_method(data) if method is None else method)
     if not chosen.predicts:
         raise ValueError(
             f"{chosen.name} does not predict new rows, so that it has no place here. Choose another method, "
@@ -131,6 +132,11 @@ def plan_fit(
             f"{data.y.shape[1]}. Save one of them as an array of its own."
         )
     return FitPlan(data, X, data.target_as(found), found, chosen, model, given, used, [*data.notes, *notes])
+
+
+def usual_method(data: TableData) -> str:
+    """The method that learns from such a target where none is named."""
+    return "mkl" if data.censored is None else "survival"
 
 
 # --- views -------------------------------------------------------------------------------------------------
@@ -336,6 +342,13 @@ def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str
             f"{method.name} learns from {' or '.join(method.tasks)}: name the target (--target)"
             + (", or say that there is none (--task nothing)." if "nothing" in method.tasks else ".")
         )
+    if data.censored is not None:
+        return _check_censored(data, task, method)
+    if task == "survival":
+        raise ValueError(
+            f"censored times need a time and an event; {data.target!r} of {data.name} is one column. Name "
+            "both, by --time and --event."
+        )
     _require_sound(data, data.y, task, method)
     try:
         targets = as_targets(data.y, data.n_samples, task, method.tasks)
@@ -344,6 +357,31 @@ def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str
     require_known_task(method, targets.task)
     checks = {"classes": _check_classes, "values": _check_values}
     return targets.task, checks[targets.task](data, targets) if targets.task in checks else []
+
+
+def _check_censored(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
+    """Refuse other tasks and methods for censored times; doubt few events."""
+    assert data.y is not None
+    if task not in ("auto", "survival"):
+        raise ValueError(
+            f"{data.target!r} of {data.name} is a time with an event, which is no target for {task}. Name it "
+            "by --target, without --event, for that."
+        )
+    if "survival" not in method.tasks:
+        known = ", ".join(other.name for other in list_methods("survival"))
+        raise ValueError(
+            f"{method.name} does not learn from censored times. Choose a method that does (--method {known})."
+        )
+    events = int(data.y["event"].sum())
+    if not events:
+        raise ValueError(
+            f"no sample of {data.name} has the event: all times are censored. Say which value of the column "
+            "stands for the event, as --event status=dead does."
+        )
+    told = f"{events} of {data.n_samples} samples have the event"
+    return "survival", [
+        f"{told}: what can be learned depends on them, and they are few."
+    ] if events < 30 else []
 
 
 def require_known_task(method: Method, task: str) -> None:

@@ -24,6 +24,7 @@ _KINDS = {
 _LACKS = {
     "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
     "decision_function": "has no scores.",
+    "predict_survival_function": "gives no survival curves: these are of survival models with loss=cox.",
 }
 
 
@@ -35,7 +36,7 @@ class Predictions:
     ----------
     frame : DataFrame
         ``row`` (from 0), or the ids of the samples where they have any, ``prediction``, and
-        ``probability[class]`` and ``score[...]`` where asked for.
+        ``probability[class]``, ``score[...]`` and ``survival[time]`` where asked for.
     notes : list of str
         What was not used.
     """
@@ -45,7 +46,13 @@ class Predictions:
 
 
 def predict_table(
-    model: Any, record: Mapping[str, Any], data: TableData, *, proba: bool = False, scores: bool = False
+    model: Any,
+    record: Mapping[str, Any],
+    data: TableData,
+    *,
+    proba: bool = False,
+    scores: bool = False,
+    at: Sequence[float] = (),
 ) -> Predictions:
     """Predict the rows of a table.
 
@@ -61,13 +68,16 @@ def predict_table(
         name.
     proba, scores : bool, default=False
         Whether to add the probability of each class, and the score that decides.
+    at : sequence of float, default=()
+        Times, of a survival model: the probability to live longer than each is added.
 
     Returns
     -------
     Predictions
     """
     X, notes = match_training(record, data)
-    for wanted, method in ((proba, "predict_proba"), (scores, "decision_function")):
+    asked = ((proba, "predict_proba"), (scores, "decision_function"), (at, "predict_survival_function"))
+    for wanted, method in asked:
         if wanted and not hasattr(model, method):
             raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
     columns: dict[str, Any] = {"row": np.arange(data.n_samples)}
@@ -81,6 +91,8 @@ def predict_table(
         found = np.asarray(model.decision_function(X))
         fits = found.ndim == 2 and classes is not None and found.shape[1] == len(classes)
         columns |= _named("score", found, classes if fits else None)
+    if at:
+        columns |= _named("survival", model.predict_survival_function(X, list(at)), [f"{t:g}" for t in at])
     return Predictions(pd.DataFrame(columns), notes)
 
 
@@ -143,7 +155,8 @@ def read_new(source: Source, record: Mapping[str, Any]) -> TableData:
         column = about["id"]
     if column is not None:
         options["names"] = [*options["names"], column]
-    return take_ids(read_table(source.file, source.target, **options), column)
+    table = read_table(source.file, source.target, censored=source.censored, **options)
+    return take_ids(table, column)
 
 
 def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:

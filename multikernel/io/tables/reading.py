@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel._files import checked_path
+from multikernel.io.tables.censored import Censored, censored_times
 from multikernel.io.tables.data import TableData, is_number, require_column, views_in_names
 from multikernel.views import NamedStack, stack_kernels
 
@@ -57,6 +58,7 @@ def read_table(
     ignore: Sequence[str] = (),
     names: Sequence[str] = (),
     keep_na: bool = False,
+    censored: Censored | None = None,
 ) -> TableData:
     """Read a table, its views or its precomputed kernels, and the target.
 
@@ -75,6 +77,8 @@ def read_table(
     keep_na : bool, default=False
         Whether NA, None, null and the like are names in the target and in the columns of `names` of a text
         file; only an empty cell is missing then.
+    censored : Censored, optional
+        The column of the event, where `target` holds censored times.
 
     Returns
     -------
@@ -93,11 +97,26 @@ def read_table(
     kind = _kind(place)
     _require_file(place)
     if kind == "npz":
-        return _without(read_npz(place, target), ignore)
+        return _without(read_npz(place, target, censored), ignore)
+    wanted = Wanted(target, censored, tuple(ignore), keep_na)
     if kind == "parquet":
-        return _split(place.name, TextTable(_read_parquet(place), None, {}, []), target, ignore, keep_na)
-    text = read_text(place, [*names, *([] if target is None else [target])])
-    return _split(place.name, text, target, ignore, keep_na)
+        return _split(place.name, TextTable(_read_parquet(place), None, {}, []), wanted)
+    written = [] if censored is None else censored.written
+    return _split(place.name, read_text(place, [*names, *written, *wanted.targets]), wanted)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is made of the columns of a table that are no features."""
+
+    target: str | None
+    censored: Censored | None
+    ignore: tuple[str, ...]
+    keep_na: bool
+
+    @property
+    def targets(self) -> list[str]:
+        return [] if self.target is None else [self.target]
 
 
 def column_names(path: str | os.PathLike[str]) -> list[str]:
@@ -169,15 +188,14 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return kept
 
 
-def _split(
-    name: str, table: TextTable, target: str | None, ignore: Sequence[str], keep_na: bool
-) -> TableData:
+def _split(name: str, table: TextTable, wanted: Wanted) -> TableData:
     columns = [str(column) for column in table.frame.columns]
-    for column in (*ignore, *([] if target is None else [target])):
+    target, keep_na = wanted.target, wanted.keep_na
+    for column in (*wanted.ignore, *wanted.targets):
         require_column(column, columns, name)
-    if target is not None and target in ignore:
-        raise ValueError(f"column {target!r} of {name} cannot be both the target and left out.")
-    kept = [column for column in columns if column != target and column not in ignore]
+    targets = wanted.targets + ([] if wanted.censored is None else wanted.censored.columns(columns, name))
+    _require_one_role(name, targets, wanted.ignore)
+    kept = [column for column in columns if column not in targets and column not in wanted.ignore]
     if not kept:
         raise ValueError(f"{name} must hold features beside its target; nothing is left of {columns}.")
     X = table.frame.loc[:, kept].reset_index(drop=True)
@@ -189,9 +207,26 @@ def _split(
     bare = TableData(X, None, views_in_names(kept), "table", name, target, notes=notes, lines=table.lines)
     if target is None:
         return bare
-    _require_targets(bare, _gaps(table, target, keep_na), table.cells.get(target))
+    for column in targets:
+        gaps = _gaps(table, column, keep_na)
+        _require_targets(replace(bare, target=column), gaps, table.cells.get(column))
+    if wanted.censored is not None:
+        frame = {column: table.frame[column] for column in columns}
+        y = censored_times(wanted.censored, target, frame, table.cells, bare.place, name)
+        return replace(bare, y=y, censored=wanted.censored)
     y, labels = _target_values(table.frame[target], table.cells.get(target), notes)
     return replace(bare, y=y, labels=labels)
+
+
+def _require_one_role(name: str, targets: Sequence[str], ignore: Sequence[str]) -> None:
+    """Refuse a column that is to be two of the target, its event, its entry time, and left out."""
+    for place, column in enumerate(targets):
+        if column in ignore:
+            raise ValueError(f"column {column!r} of {name} cannot be both the target and left out.")
+        if column in targets[:place]:
+            raise ValueError(
+                f"column {column!r} of {name} cannot be two of time, event and entry time. Name another."
+            )
 
 
 def _gaps(table: TextTable, column: str, keep_na: bool) -> np.ndarray:
@@ -254,7 +289,7 @@ def _without(data: TableData, ignore: Sequence[str]) -> TableData:
     views = {view: columns for view, columns in views.items() if columns}
     if not kept:
         raise ValueError(f"{data.name} must hold features; all columns are left out.")
-    return TableData(data.X.loc[:, kept], data.y, views, data.kind, data.name, data.target, notes=data.notes)
+    return replace(data, X=data.X.loc[:, kept], view_columns=views)
 
 
 # --- text files ---------------------------------------------------------------------------------------------
@@ -388,11 +423,12 @@ def _plain_errors(path: Path) -> Iterator[None]:
 # --- npz files ----------------------------------------------------------------------------------------------
 
 
-def read_npz(path: Path, target: str | None) -> TableData:
+def read_npz(path: Path, target: str | None, censored: Censored | None = None) -> TableData:
     """Read a table, views or kernels from an .npz file, and the targets where their array is named."""
     arrays = _arrays(path)
-    y = None if target is None else _target(path, arrays, target)
-    arrays = {key: array for key, array in arrays.items() if key != target}  # no feature of itself
+    own = {target} if censored is None else {target, *censored.columns(list(arrays), path.name)}
+    y = None if target is None else _target_of(path, arrays, target, censored)
+    arrays = {key: array for key, array in arrays.items() if key not in own}  # no feature of itself
     kernels = _kernels(path, arrays)
     if kernels is not None:
         X, names = kernels
@@ -400,6 +436,7 @@ def read_npz(path: Path, target: str | None) -> TableData:
     else:
         frame, views, notes = _table(path, arrays)
         data = TableData(frame, y, views, "table", path.name, target, notes=notes)
+    data = replace(data, censored=censored)
     if y is not None and len(y) != data.n_samples:
         raise ValueError(
             f"{path.name}: {target!r} must hold one target for each of the {data.n_samples} rows; "
@@ -422,6 +459,22 @@ def _arrays(path: Path) -> Arrays:
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{wanted}; {key!r} is none. {remedy}")
     return arrays
+
+
+def _target_of(path: Path, arrays: Arrays, target: str, censored: Censored | None) -> np.ndarray:
+    if censored is None:
+        return _target(path, arrays, target)
+    names = [target, *censored.columns(list(arrays), path.name)]
+    found = {name: _target(path, arrays, name) for name in names}
+    lengths = {name: len(array) for name, array in found.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise ValueError(f"times and events of {path.name} must be equally many; they are: {told}.")
+    return censored_times(censored, target, arrays | found, {}, _counted_row, path.name)
+
+
+def _counted_row(row: int) -> str:
+    return f"row {row} (counted from 0)"
 
 
 def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:

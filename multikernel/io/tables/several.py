@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel._validation import check_choice
+from multikernel.io.tables.censored import Censored
 from multikernel.io.tables.data import (
     TableData,
     encode_columns,
@@ -48,6 +49,9 @@ class Source:
     id : str or None
         The column of every table that tells samples apart.
     target : str or None
+        Of censored times, that of the time.
+    censored : Censored or None
+        The other columns of censored times, which are beside that of the time.
     target_table : str or None
         Which of the tables has the target, where several have such a column.
     target_file : path or None
@@ -71,6 +75,7 @@ class Source:
     ignore: tuple[str, ...] = ()
     one_hot: tuple[str, ...] = ()
     keep_na: bool = False
+    censored: Censored | None = None
 
     def __post_init__(self) -> None:
         if self.how is not None:
@@ -81,6 +86,8 @@ class Source:
                 "give one table by its file, or several by --table, such as --table mrna=mrna.csv --table "
                 f"clinical=clinical.csv; got {given}."
             )
+        if self.censored is not None and self.target is None:
+            raise ValueError("--event goes with the column of the times: name it by --time.")
         for name, value in (("--target-table", self.target_table), ("--target-file", self.target_file)):
             if value is not None and self.file is not None:
                 raise ValueError(f"{name} is for several tables (--table NAME=FILE); got one table.")
@@ -175,7 +182,10 @@ def read_source(source: Source) -> TableData:
     if source.file is None:
         return _read_several(source)
     names = [*source.one_hot, *([] if source.id is None else [source.id])]
-    raw = read_table(source.file, source.target, ignore=source.ignore, names=names, keep_na=source.keep_na)
+    raw = read_table(
+        source.file, source.target, ignore=source.ignore, names=names, keep_na=source.keep_na,
+        censored=source.censored,
+    )  # fmt: skip
     return _encoded(take_ids(raw, source.id), source.one_hot)
 
 
@@ -271,10 +281,9 @@ def _read_several(source: Source) -> TableData:
 
     def read(name: str) -> TableData:
         left_out = list(shares["ignore"][name])
-        more = []
-        if source.target is not None and name != owner and source.target in known[name]:
-            left_out.append(source.target)
-            more = [f"column {source.target!r} of table {name!r} is called as the target: left out."]
+        taken = [] if name == owner else [column for column in _targets(source) if column in known[name]]
+        left_out += taken
+        more = [f"column {column!r} of table {name!r} is called as the target: left out." for column in taken]
         one_hot = [column for column in shares["one_hot"][name] if column not in left_out]
         raw = read_table(
             source.tables[name],
@@ -282,12 +291,21 @@ def _read_several(source: Source) -> TableData:
             ignore=left_out,
             names=[*one_hot, *([] if source.id is None else [source.id])],
             keep_na=source.keep_na,
+            censored=source.censored if name == owner else None,
         )
         return _encoded(replace(take_ids(raw, source.id), notes=[*raw.notes, *more]), one_hot)
 
     parts = {name: read(name) for name in source.tables}
     targets = parts[owner] if owner is not None else _read_targets(source)
     return join_parts(parts, targets, source.how or "inner", id_column=source.id, target=source.target)
+
+
+def _targets(source: Source) -> list[str]:
+    """What the columns of the target may be called."""
+    named = [] if source.target is None else [source.target]
+    if source.censored is not None:
+        named += [*source.censored.written, *([source.censored.entry] if source.censored.entry else [])]
+    return named
 
 
 def _owner(source: Source, known: Mapping[str, Sequence[str]]) -> str | None:
@@ -339,7 +357,9 @@ def _read_targets(source: Source) -> TableData | None:
         return None
     if source.target is None or source.id is None:
         raise ValueError("--target-file holds ids and targets: name both columns, by --id and --target.")
-    data = read_table(source.target_file, source.target, names=[source.id], keep_na=source.keep_na)
+    data = read_table(
+        source.target_file, source.target, names=[source.id], keep_na=source.keep_na, censored=source.censored
+    )
     return take_ids(data, source.id, alone=True)
 
 
@@ -387,6 +407,7 @@ def join_parts(
     return TableData(
         X, y, {}, "tables", ", ".join(part.name for part in parts.values()), target,
         notes=[*notes, *_on_samples(X, id_column)], labels=labels, ids=X.ids, parts=joined,
+        censored=None if targets is None else targets.censored,
     )  # fmt: skip
 
 
@@ -443,7 +464,11 @@ def read_for_model(source: Source, record: Mapping[str, Any], prepare: Prepare) 
     for name, path in given.items():
         ids = [] if source.id is None else [source.id]
         names = [*known[name]["one_hot"], *ids]
-        raw = read_table(path, source.target if name == owner else None, names=names, keep_na=source.keep_na)
+        mine = name == owner
+        raw = read_table(
+            path, source.target if mine else None, names=names, keep_na=source.keep_na,
+            censored=source.censored if mine else None,
+        )  # fmt: skip
         parts[name] = prepare(name, take_ids(raw, source.id))
     targets = _read_targets(source) if source.target_file is not None else parts.get(owner or "")
     data = join_parts(parts, targets, source.how or "outer", id_column=source.id, target=source.target)

@@ -13,6 +13,7 @@ slope promises (Armijo), so the value never rises; the next one starts at twice 
 J has fallen by no more than ``tol`` of itself, ``patience`` times running.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,7 +34,7 @@ from ...core.optim.loop import (
     is_over,
     reason_to_stop,
 )
-from ...core.stack.sums import GatedStack, gated_contributions
+from ...core.stack.sums import GatedStack
 from .copies import part_copies
 from .gates import OPEN, START_SCALE, Gate, SigmoidGate, is_saturated
 from .machines import Machines, Solved
@@ -94,7 +95,7 @@ class GatedObjective:
         self.V = self.shaped(theta)
         self.eta = self.gate.values(self.V, self.X)
         self.kernel.set_gates(self.eta)
-        penalty = 0.5 * self.ridge * float((self.V[:, :-1] ** 2).sum())
+        penalty = 0.5 * self.ridge * float((self.V[:, :-1] ** 2).sum()) if self.ridge else 0.0
         if self.prices is not None:
             penalty += float((self.prices * self.eta).sum())
         self.solved = self.machines.solve(self.kernel, ceiling - penalty)
@@ -102,11 +103,12 @@ class GatedObjective:
 
     def gradient(self) -> Array:
         """dJ/dV of the last point, flat."""
-        c = gated_contributions(self.Ks, self.sources, self.eta, self.machines.coefficients)
+        c = self.kernel.contributions(self.machines.coefficients)
         if self.prices is not None:
             c -= self.prices * self.eta
         slope = self.gate.gradient(self.V, self.X, self.eta, c)
-        slope[:, :-1] += self.ridge * self.V[:, :-1]
+        if self.ridge:
+            slope[:, :-1] += self.ridge * self.V[:, :-1]
         return np.asarray(slope.ravel())
 
     def project(self, theta: Array) -> Array:
@@ -122,7 +124,7 @@ class GatedObjective:
 
     def describe(self) -> dict[str, Any]:
         """The duality gap of the machines, and the mean number of open gates."""
-        return {"gap": self.solved.gap, "n_active": float((self.eta > OPEN).sum(axis=1).mean())}
+        return {"gap": self.solved.gap, "n_active": np.count_nonzero(self.eta > OPEN) / len(self.eta)}
 
 
 class Objective(Protocol):
@@ -272,7 +274,7 @@ class _Run:
     def go(self, start: Array) -> Descent:
         options = self.options
         self.theta = self.objective.project(start)
-        self.value = self._evaluate(self.theta, np.inf)
+        self.value = self._evaluate(self.theta)
         self._accept()
         blocks = [np.arange(start.size)] if options.blocks is None else list(options.blocks)
         movers = [(_LimitedMemory if options.optimizer == "lbfgs" else _Steepest)(block) for block in blocks]
@@ -286,14 +288,14 @@ class _Run:
             small = small + 1 if before - self.value <= options.tol * abs(before) else 0
         return Descent(
             theta=self.theta,
-            gradient_norm=float(np.linalg.norm(self.gradient)),
+            gradient_norm=_length(self.gradient),
             point=self.kept,
             n_evaluations=self.n_evaluations,
             objective=self.value,
             **self.record.outcome,
         )
 
-    def _evaluate(self, theta: Array, ceiling: float) -> float:
+    def _evaluate(self, theta: Array, ceiling: float = np.inf) -> float:
         self.n_evaluations += 1
         return self.objective.value(theta, ceiling)
 
@@ -303,7 +305,7 @@ class _Run:
         self.described = self.objective.describe()
 
     def _is_flat(self, gradient: Array) -> bool:
-        return float(np.linalg.norm(gradient)) <= _FLAT * max(_NOTHING, abs(self.value))
+        return _length(gradient) <= _FLAT * max(_NOTHING, abs(self.value))
 
     def _standing(self, movers: "Sequence[_Steepest]") -> Status:
         """No block moved: for want of a gradient, or of a step that lowers the value."""
@@ -321,7 +323,7 @@ class _Run:
             length = backtrack(attempt, _HALVINGS, first=mover.first)
             if length is not None:
                 mover.first = min(_LONGEST, 2.0 * length)
-                return length * float(np.linalg.norm(direction))
+                return length * _length(direction)
             if not mover.forget():
                 return 0.0
 
@@ -347,10 +349,14 @@ class _Run:
             "iteration": len(self.record.history),
             "objective": self.value,
             "step": step,
-            "gradient_norm": float(np.linalg.norm(self.gradient)),
+            "gradient_norm": _length(self.gradient),
             **self.described,
         }
         return self.record.note(entry, reached=reached)
+
+
+def _length(vector: Array) -> float:
+    return math.sqrt(float(vector @ vector))
 
 
 class _Steepest:
@@ -361,7 +367,7 @@ class _Steepest:
         self.first = _LONGEST
 
     def direction(self, gradient: Array) -> Array:
-        return -gradient / np.linalg.norm(gradient)
+        return -gradient / _length(gradient)
 
     def learn(self, change: Array, bend: Array) -> None:
         """What a step told of the curvature."""
@@ -384,7 +390,7 @@ class _LimitedMemory(_Steepest):
         if not self.pairs or float(direction @ gradient) >= 0.0:
             self.pairs.clear()
             return super().direction(gradient)
-        return direction * min(1.0, _LONGEST / float(np.linalg.norm(direction)))
+        return direction * min(1.0, _LONGEST / _length(direction))
 
     def _two_loops(self, gradient: Array) -> Array:
         q, weights = gradient.copy(), []
@@ -399,7 +405,7 @@ class _LimitedMemory(_Steepest):
         return -q
 
     def learn(self, change: Array, bend: Array) -> None:
-        enough = _CURVED * float(np.linalg.norm(change)) * float(np.linalg.norm(bend))
+        enough = _CURVED * _length(change) * _length(bend)
         if float(change @ bend) > enough:
             self.pairs = [*self.pairs[1 - _MEMORY :], (change, bend)]
 

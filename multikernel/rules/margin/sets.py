@@ -10,12 +10,21 @@ from ..._typing import Array
 from ..._validation import check_number
 from ...core.optim.loop import Status
 from ...core.optim.weight_sets import CappedSum, MixedNorm
+from ...core.stack.sums import kernel_scales
 from ...core.svm.losses import HardMargin, Loss, SquaredHinge
-from ..learner import About, Learned
+from ..learner import About, Learned, WeightLearner
 from ..solver.level import LevelMethod, Pull
 from ..solver.radius import SquaredRadius
+from ..solver.radius_ratio import minimise_ratio
 from ..targets import Targets
 from .margin_mkl import MarginLearner, positive_costs
+
+
+def _inseparable(learner: WeightLearner) -> str:
+    return (
+        f"{type(learner).__name__}(C=inf) needs classes that the kernels together separate; they do not. Use "
+        "a finite C."
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -431,21 +440,96 @@ class RadiusMargin(MarginLearner):
         if targets.task == "values":
             C = check_number("C", self.C, above=0.0)
             return targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
-        if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
-            return [HardMargin(signs) for signs in targets.signs]
-        C = check_number("C", self.C, above=0.0)
-        return [SquaredHinge(signs, C) for signs in targets.signs]
+        return _margins(targets, self.C)
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         options = self._options()
         radius = SquaredRadius(Ks, tol=0.01 * options.tol)
         found = LevelMethod(Ks, self._losses(targets), radius, options).run()
         if found.status == Status.INSEPARABLE:
-            raise ValueError(
-                "RadiusMargin(C=inf) needs classes that the kernels together separate; they do not. Use a "
-                "finite C."
-            )
+            raise ValueError(_inseparable(self))
         shares = found.prices
         shares[: len(Ks)] += found.excess  # the first rows are those of the kernels alone
         self.ball_ = shares @ np.array(radius.balls) / max(float(shares.sum()), 1e-300)
         return self._told(found)
+
+
+def _margins(targets: Targets, C: Any) -> list[Loss]:
+    """The squared hinge of each machine, or the hard margin at an infinite C."""
+    if isinstance(C, float | np.floating) and np.isposinf(C):
+        return [HardMargin(signs) for signs in targets.signs]
+    price = check_number("C", C, above=0.0)
+    return [SquaredHinge(signs, price) for signs in targets.signs]
+
+
+@dataclass(eq=False, repr=False)
+class RadiusMarginProduct(MarginLearner):
+    """Weights by descent of squared radius times squared norm, a bound of the leave-one-out error.
+
+    min_{η ≥ 0, Σ_m η_m s_m = 1}  R²(η) ‖w(η)‖²,      s_m = tr K_m / n
+
+    R is the radius of the smallest ball around the samples, and ‖w‖ the norm of the hard margin machine
+    (1/margin), both in the feature space of K_η + I/C: with I/C in the kernel, the squared hinge is a hard
+    margin. Of more than two classes the squared norms of the one-vs-rest machines are added. The weights go
+    down from equal ones along the derivatives of radius and margin, ∂‖w‖²/∂η_m = −β'K_mβ and ∂R²/∂η_m =
+    b'diag K_m − b'K_mb. The problem is not convex; this is a stationary point. :class:`RadiusMargin` is a
+    convex problem with a certificate, and has the same optimum at C = ∞, where the scale of η does not
+    matter.
+
+    Parameters
+    ----------
+    C : float or infinity
+        Penalty on the squared slacks, for kernels of mean diagonal 1.
+    tol : float
+        Stationarity to reach.
+    max_iter : int
+    max_time : float, optional
+        Maximum time of the fit in seconds; None for no limit.
+
+    Attributes
+    ----------
+    objective_ : float, R²‖w‖² at the weights
+    dual_gap_ : float
+        Stationarity: how much the tangent of the objective falls over the set of weights, relative to it.
+    dual_coef_ : array (n_machines, n), label × dual
+    ball_ : array (n,), b: the center of the ball is Σ_i b_i φ(x_i)
+
+    References
+    ----------
+    O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters for support vector
+    machines. Machine Learning 46.
+
+    Examples
+    --------
+    >>> y = np.array([-1, -1, 1, 1])
+    >>> x, z = np.array([-1.0, -2.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> learner = RadiusMarginProduct(C=np.inf).fit([np.outer(x, x), 4 * np.outer(z, z)], y)
+    >>> learner.kernel_weights_.round(3), round(learner.objective_, 3)
+    (array([0.  , 0.25]), 1.0)
+    """
+
+    learns_from = ("classes",)
+    certificate = "stationarity"
+    about = About(
+        family="margin",
+        problem="min R²(η) ‖w(η)‖², both of K_η + I/C, η ≥ 0, Σ η_m tr K_m / n = 1",
+        solver="projected gradients by the derivatives of radius and margin, stationarity (not convex)",
+        cost="some tens of machines and balls, P n² for each; memory n²",
+        use="To compare with the literature; RadiusMargin is the convex problem.",
+        reference="Chapelle, Vapnik, Bousquet & Mukherjee 2002",
+    )
+
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        losses, options = _margins(targets, self.C), self._options()
+        ridge = 0.0 if np.isposinf(self.C) else 1.0 / self.C
+        units = 1.0 / kernel_scales(Ks, self.view_names_)
+        found, point = minimise_ratio(Ks, losses, ridge, units, options)
+        if found.status == Status.INSEPARABLE:
+            raise ValueError(_inseparable(self))
+        self.dual_coef_, self.ball_ = point.duals, point.center
+        return Learned.of(found, found.point * units, n_iter=max(1, found.n_iter))

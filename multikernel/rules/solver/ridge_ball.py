@@ -5,6 +5,13 @@
 
 F / α is the least of Σ (t − f)² / α + ‖f‖² over the functions f of the kernel P. For d = 1 it is convex.
 
+The power has each product of d kernels as often as it can be ordered. With each once,
+
+    P = h_d,    h_j = Σ_{q ≥ 0, Σ q_m = j} ∘_m x_m^{q_m},    ∂h_d/∂x_m = Σ_{j<d} x_m^{∘j} ∘ h_{d−1−j}
+
+with x_m = η_m K_m / s_m: h_j of the first m kernels is that of the m − 1 before, plus x_m ∘ h_{j−1} of the
+first m.
+
 Weights in a ball (Cortes, Mohri & Rostamizadeh, 2009):
 
     min F(η) over η ≥ 0, ‖η − η₀‖ ≤ Λ,        v = −∇F ≥ 0
@@ -16,6 +23,7 @@ below its largest value over the set, v'η₀ + Λ‖v‖, by no more than the g
 that.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -45,14 +53,18 @@ class RidgeValue:
 
     def __call__(self, eta: Array) -> tuple[float, Array]:
         """F and its gradient (m,); infinite where P overflows."""
-        K = weighted_sum(self.Ks, eta / self.scales)
         with np.errstate(over="ignore", invalid="ignore"):
-            M = K**self.degree
-        M.flat[:: len(M) + 1] += self.alpha
-        if not np.isfinite(M.sum()):
+            P, slopes = self._combined(eta / self.scales)
+        P.flat[:: len(P) + 1] += self.alpha
+        if not np.isfinite(P.sum()):
             return np.inf, np.full(len(eta), np.nan)
-        A = self._solve(M)
-        return float(np.vdot(self.T, A)), -self._forms(K, A) / self.scales
+        A = self._solve(P)
+        return float(np.vdot(self.T, A)), -slopes(A) / self.scales
+
+    def _combined(self, weights: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """P, and A (n, k) to ⟨AA', ∂P/∂weight_m⟩ for every kernel, (m,)."""
+        K = weighted_sum(self.Ks, weights)
+        return K**self.degree, lambda A: self._forms(K, A)
 
     def _solve(self, M: Array) -> Array:
         try:
@@ -69,6 +81,58 @@ class RidgeValue:
         G = A @ A.T
         G *= self.degree * K ** (self.degree - 1)
         return np.array([np.vdot(G, np.asarray(K_m, np.float64)) for K_m in self.Ks])
+
+
+class HomogeneousRidgeValue(RidgeValue):
+    """F where each product of `degree` kernels is in P once.
+
+    Examples
+    --------
+    >>> Ks = np.stack([np.diag([1.0, 2.0]), np.diag([3.0, 1.0])])  # h_2 = x² + xy + y²: 13 and 7
+    >>> value = HomogeneousRidgeValue(Ks, np.array([[14.0], [8.0]]), 1.0, np.ones(2), degree=2)
+    >>> value(np.ones(2))[0]
+    22.0
+    """
+
+    def _combined(self, weights: Array) -> tuple[Array, Callable[[Array], Array]]:
+        sums = homogeneous_sums(enumerate(self.Ks), weights, self.degree)
+
+        def slopes(A: Array) -> Array:
+            G = A @ A.T
+            return np.array(
+                [np.vdot(G, self._slope(K, w, sums)) for K, w in zip(self.Ks, weights, strict=True)]
+            )
+
+        return sums[self.degree].copy(), slopes
+
+    def _slope(self, K: Array, weight: float, sums: list[Array]) -> Array:
+        """∂h_d/∂weight, by Horner's rule."""
+        K = np.asarray(K, np.float64)
+        total = sums[0].copy()
+        for h in sums[1 : self.degree]:
+            total *= weight * K
+            total += h
+        total *= K
+        return total
+
+
+def homogeneous_sums(kernels: Iterable[tuple[int, Array]], weights: Array, degree: int) -> list[Array]:
+    """h_0 … h_degree of the kernels with their weights, from pairs of a number and its kernel, one at a time.
+
+    Examples
+    --------
+    >>> kernels = enumerate(np.array([[[2.0]], [[3.0]]]))
+    >>> [float(h[0, 0]) for h in homogeneous_sums(kernels, np.ones(2), 3)]
+    [1.0, 5.0, 19.0, 65.0]
+    """
+    sums: list[Array] = []
+    for m, K in kernels:
+        part = np.multiply(K, weights[m], dtype=np.float64)
+        sums = sums or [np.ones_like(part), *(np.zeros_like(part) for _ in range(degree))]
+        for j in range(1, degree + 1):
+            sums[j] += part * sums[j - 1]
+    assert sums, "no kernel is active"
+    return sums
 
 
 def learn_in_ball(evaluate: Function, ball: PositiveBall, options: Options) -> ProjectedResult:

@@ -36,9 +36,11 @@ from scipy.special import logsumexp
 
 from ..._numba import kept_njit
 from ..._typing import Array
-from ...core.svm.smooth import DenseCurvature, RootedCurvature, SmoothLoss
+from ...core.svm.smooth import RootedCurvature, SmoothLoss
+from ...core.weights.factors.rounds import add_gram
 
 TIES = ("breslow", "efron")
+_ENTRIES = 2**21  # of the factors at a time
 _RANK_TOL = 1e-14  # of the largest diagonal element of a Hessian that is factorized
 
 
@@ -197,23 +199,29 @@ def _eliminate(
 
 @kept_njit(nogil=True, error_model="numpy")
 def _chain_down(
-    X: Array, order: Array, first: Array, n_dead: Array, begins: Array, root: Array, Z: Array
+    X: Array, order: Array, first: Array, n_dead: Array, begins: Array, root: Array, tail: Array, Z: Array
 ) -> None:  # pragma: no cover (compiled)
+    """S'X, which may be in the place of X where that is in order.
+
+    ``tail``, the means over the samples after these, becomes those over these and them.
+    """
     k = X.shape[1]
-    tail, dead, rest = np.zeros(k), np.zeros(k), np.zeros(k)
+    dead, rest = np.zeros(k), np.zeros(k)
     for g in range(n_dead.size - 1, -1, -1):
         split = first[g] + n_dead[g]
         for p in range(first[g + 1] - 1, split - 1, -1):
             x, z, size, share = X[order[p]], Z[p], root[0, p], root[2, p]
             for c in range(k):
-                z[c] = size * (x[c] - tail[c])
-                tail[c] += share * (x[c] - tail[c])
+                entry = x[c]
+                z[c] = size * (entry - tail[c])
+                tail[c] += share * (entry - tail[c])
         if n_dead[g] == 1:
             p = first[g]
             x, z, size, share = X[order[p]], Z[p], root[0, p], root[2, p]
             for c in range(k):
-                z[c] = size * (x[c] - tail[c])
-                tail[c] += share * (x[c] - tail[c])
+                entry = x[c]
+                z[c] = size * (entry - tail[c])
+                tail[c] += share * (entry - tail[c])
         else:
             for c in range(k):
                 rest[c], dead[c] = tail[c], 0.0
@@ -227,9 +235,10 @@ def _chain_down(
                     root[3, p],
                 )
                 for c in range(k):
-                    z[c] = size * (x[c] - of_dead * dead[c] - (1.0 - of_dead) * rest[c])
-                    dead[c] += own * (x[c] - dead[c])
-                    tail[c] += share * (x[c] - tail[c])
+                    entry = x[c]
+                    z[c] = size * (entry - of_dead * dead[c] - (1.0 - of_dead) * rest[c])
+                    dead[c] += own * (entry - dead[c])
+                    tail[c] += share * (entry - tail[c])
         if begins[g]:
             tail[:] = 0.0
 
@@ -281,13 +290,33 @@ class ChainCurvature(RootedCurvature):
 
     def down(self, X: Array) -> Array:
         Z = np.empty(X.shape)
-        _chain_down(np.ascontiguousarray(X, float), *self.chain, self.root, Z)
+        _chain_down(np.ascontiguousarray(X, float), *self.chain, self.root, np.zeros(X.shape[1]), Z)
         return Z
 
     def up(self, Z: Array) -> Array:
         X = np.empty(Z.shape)
         _chain_up(np.ascontiguousarray(Z, float), *self.chain, self.root, X)
         return X
+
+    def gram(self, Z: Array, columns: Array) -> Array:
+        """(S'Y)'S'Y with Y = Z diag(columns), in single precision: some rows at a time, from the last."""
+        order, first, n_dead, begins = self.chain
+        R = Z.shape[1]
+        total, tail = np.zeros((R, R), np.float32, order="F"), np.zeros(R)
+        stop = n_dead.size
+        while stop:
+            least = first[stop] - max(_ENTRIES // R, 1)
+            start = min(int(np.searchsorted(first, least)), stop - 1)
+            rows, groups = slice(first[start], first[stop]), slice(start, stop)
+            block = Z[order[rows]] * columns
+            _chain_down(
+                block, np.arange(len(block)), first[start : stop + 1] - first[start], n_dead[groups],
+                begins[groups], np.ascontiguousarray(self.root[:, rows]), tail, block,
+            )  # fmt: skip
+            add_gram(total, block.astype(np.float32))
+            stop = start
+        full = total.astype(float)
+        return np.asarray(np.triu(full) + np.triu(full, 1).T)
 
 
 # ---------------------------------------------------------------------- the loss
@@ -409,11 +438,8 @@ class CoxLoss(SmoothLoss):
         value = float(self._terms.weights @ sums) - float(self._w[self.event] @ u[self.event])
         return value, self._terms.weights @ p - self._w * self.event
 
-    def _curvature_of_terms(self, u: Array) -> DenseCurvature:
-        _, p = self._shares(u)
-        H = -(p.T * self._terms.weights) @ p
-        H.flat[:: self.n + 1] += self._terms.weights @ p
-        return DenseCurvature(np.sqrt(self.C) * _pivoted_root(H))
+    def _curvature_of_terms(self, u: Array) -> "TermsCurvature":
+        return TermsCurvature(self._shares(u)[1], self.C * self._terms.weights)
 
     def _jumps_of_terms(self, u: Array) -> tuple[Array, Array, Array]:
         sums, terms = self._shares(u)[0], self._terms
@@ -430,6 +456,28 @@ class Terms(NamedTuple):
     weights: Array  # (n_terms,)
     group: Array  # (n_terms,), the times with events
     rows: Array  # (n_terms,), a sample with that time and stratum
+
+
+@dataclass(frozen=True, eq=False)
+class TermsCurvature(RootedCurvature):
+    """Σ_r weight_r (diag(p_r) − p_r p_r')."""
+
+    p: Array  # (n_terms, n)
+    weights: Array  # (n_terms,)
+
+    def product(self, X: Array) -> Array:
+        inside = self.weights[:, None] * (self.p @ X)
+        return np.asarray((self.weights @ self.p)[:, None] * X - self.p.T @ inside)
+
+    @cached_property
+    def _root(self) -> Array:
+        return _pivoted_root(self.product(np.eye(self.p.shape[1])))
+
+    def down(self, X: Array) -> Array:
+        return np.asarray(self._root.T @ X)
+
+    def up(self, Z: Array) -> Array:
+        return np.asarray(self._root @ Z)
 
 
 def terms_of(time: Array, event: Array, entry: Array, codes: Array, weights: Array, efron: bool) -> Terms:

@@ -256,7 +256,7 @@ def choose_gram(
     -----
     A rule by the number of rows cannot know that its rows are a fold of more: whatever the limit is, some
     tables are above it and their folds below. So wherever the loop over folds is ours, the route is chosen
-    once, for all rows, and folds follow it (`mkl.low_rank.settle_route`: calibration, ``evaluate``,
+    once, for all rows, and folds follow it (`core.low_rank.settle_route`: calibration, ``evaluate``,
     ``compare``, ``weight_path``, ``cost_path``, ``--tune``). The loops of scikit-learn (``GridSearchCV``,
     ``cross_val_score``) hand an estimator the rows of a fold and nothing else. There the routes of folds and
     refit differ for more than 10 000 and not more than about 20 000 rows, and few folds: `most_dense_folds`

@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from multikernel.core.optim.loop import Options, Status
+from multikernel.core.svm import interior_point
 from multikernel.core.svm.smooth import DenseCurvature, Logistic, SmoothLoss
-from multikernel.core.weights import second
 from multikernel.core.weights.learn import learn_weights
 
 TOL = 1e-7
@@ -190,10 +190,15 @@ def test_several_tasks_share_their_weights(problem):
     assert together.objective == pytest.approx(sum(values), rel=1e-6)
 
 
-def test_too_many_samples_need_kernels_of_low_rank(problem, monkeypatch):
-    monkeypatch.setattr(second, "MOST_DENSE", 30)
-    X, y, *_ = problem
-    assert learn_weights(stack(X), [Logistic(y, 1.0)]).status == Status.OPTIMAL
-    narrow = np.exp(-np.square(X[:, None] - X[None]).sum(axis=2))[None]
-    with pytest.raises(ValueError, match="at most 30 samples, or kernels of low rank; got 40"):
-        learn_weights(narrow, [Logistic(y, 1.0)])
+@pytest.mark.parametrize("name", ["logistic", "partial likelihood"])
+def test_many_samples_are_solved_by_conjugate_gradients(problem, name, monkeypatch):
+    X = problem[0]
+    Ks = np.stack([np.exp(-width * np.square(X[:, None] - X[None]).sum(axis=2)) for width in (0.1, 1.0)])
+    loss = losses(problem, 2.0)[name]
+    expected = learn_weights(Ks, [loss], options=Options(tol=TOL))
+    monkeypatch.setattr(interior_point, "MOST_DENSE", 30)
+    found = learn_weights(Ks, [loss], options=Options(tol=TOL))
+    assert found.status == Status.OPTIMAL and found.n_iter <= expected.n_iter + 5
+    assert found.upper_bound == pytest.approx(expected.upper_bound, rel=2 * TOL)
+    upper, lower = outside_bounds(Ks, loss, found, 1.0)
+    assert upper - lower <= 1.01 * TOL * upper

@@ -24,7 +24,7 @@ BASES = {
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
 FORMAT_2 = """
-    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule BayesianMKLClassifier
+    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule Baseline BayesianMKLClassifier
     BayesianMKLRegressor BayesianResult BestSingle CappedMKL Categories Center CenteredAlignment Chain
     Chi2 ClusterWeights Column ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap
     CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor
@@ -35,16 +35,18 @@ FORMAT_2 = """
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
-    KernelKNNClassifier KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap Laplacian Layout
+    KernelKNNClassifier KernelLimit KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap
+    Laplacian Layout
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival
+    MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
-    ProjectionModel Quadratic RadiusMargin RandomWalk RankScaling RegularizedLaplacian
+    ProjectionModel Quadratic RadiusMargin RadiusMarginProduct RandomWalk RankScaling RegularizedLaplacian
     RegularizedMKLClassifier RegularizedMKLRegressor ResponseSurface RidgeBall Rows Scale Scaled Scaling
     Selection Shift Sigmoid
     SigmoidCalibration SigmoidGate SoftmaxCalibration SoftmaxGate Sparse SpectralKernelClassifier

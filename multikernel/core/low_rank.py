@@ -3,8 +3,8 @@
 Both routes solve the same problem, this one with K_m replaced by Z_m Z_mᵀ. A model on factors is a matrix
 of coefficients of their columns: it has no support samples, and keeps of the training rows the landmarks.
 
-The model is :class:`MKLClassifier`, :class:`MKLRegressor` or :class:`MKLRidge`; ``gram``, ``rank`` and
-``dtype`` are those of the :class:`KernelBank` of its kernels.
+The model is :class:`MKLClassifier`, :class:`MKLRegressor`, :class:`MKLRidge` or :class:`MKLSurvival`;
+``gram``, ``rank`` and ``dtype`` are those of the :class:`KernelBank` of its kernels.
 
 **Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts
 of the rows take the route of all rows (:func:`settle_route`).
@@ -40,22 +40,6 @@ from .._validation import (
     check_rank,
     warn_caller,
 )
-from ..core.estimator import BaseMKL, refusing_overflow, require_finite
-from ..core.fitted import FactorKernels, FittedKernels, factor_cost
-from ..core.inputs import check_costs, check_norm, distinct_samples
-from ..core.kernel_checks import is_near_identity, tell_of_identities, tell_of_scales
-from ..core.missing_views import missing_of
-from ..core.row_input import (
-    GivenRows,
-    block_traces,
-    differing_rows,
-    factorise,
-    raise_in_row,
-    used_rows,
-    worst_rows,
-)
-from ..core.svm.primal import PrimalLoss
-from ..core.weights.factors import BlockResult, learn_block_weights
 from ..kernels._rows import Pair, Rows
 from ..rows import LocalRows, RowBlocks, cluster_memory, count_rows, fits_cluster, is_dask
 from ..views import View, as_views
@@ -81,6 +65,22 @@ from ..views.memory import (
 )
 from ..views.tables import as_table, as_tables
 from ..views.view import automatic_names, is_automatic, kept_views, place_views
+from .estimator import BaseMKL, refusing_overflow, require_finite
+from .fitted import FactorKernels, FittedKernels, factor_cost
+from .inputs import check_costs, check_norm, distinct_samples
+from .kernel_checks import is_near_identity, tell_of_identities, tell_of_scales
+from .missing_views import missing_of
+from .row_input import (
+    GivenRows,
+    block_traces,
+    differing_rows,
+    factorise,
+    raise_in_row,
+    used_rows,
+    worst_rows,
+)
+from .svm.primal import PrimalLoss
+from .weights.factors import BlockResult, learn_block_weights
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -127,7 +127,7 @@ def choose_route(estimator: Any, X: Any) -> str:
 
 def chooses_route(estimator: Any) -> bool:
     """Whether an estimator chooses Gram matrices or factors by the number of rows."""
-    has_both = isinstance(estimator, BaseMKL) and estimator._answers_chunks  # chunks are for factors alone
+    has_both = isinstance(estimator, BaseMKL) and estimator._has_factors
     return has_both and not estimator._precomputed and estimator._storage.gram == "auto"
 
 
@@ -554,10 +554,8 @@ def learn_on_factors(model: Any, factors: Factors, problem: BlockProblem, label:
     return result
 
 
-def store_factors(
-    model: Any, factors: Factors, results: Sequence[BlockResult], names: Sequence[list[str]]
-) -> None:
-    """Keep the machines in compact form: active views only."""
+def store_factors(model: Any, factors: Factors, results: Sequence[Any], names: Sequence[list[str]]) -> None:
+    """Keep the machines in compact form: active views only; results have what a :class:`BlockResult` has."""
     bank = factors.bank
     model._store_results(results, names)
     model.total_cost_ = factor_cost(model.machine_weights_, bank.ranks_, model._costs)

@@ -1,0 +1,1 @@
+"""Numerics of weights for each target: ``basis``, ``spectrum``, ``candidates``, ``search``."""

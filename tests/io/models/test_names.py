@@ -40,7 +40,7 @@ FORMAT_2 = """
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival
+    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival MKLSurvivalCV
     MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultiTaskMKLClassifier MultiTaskMKLRegressor
     MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier

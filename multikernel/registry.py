@@ -54,7 +54,7 @@ from .rules.learner import WeightLearner
 from .rules.machines import default_machine
 from .soft_labels import PosteriorSVC
 from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
-from .survival import MKLSurvival
+from .survival import MKLSurvival, MKLSurvivalCV
 from .transductive import TransductiveMKLClassifier
 from .views import KernelBank, as_views
 from .views.precomputed import storage_of
@@ -82,6 +82,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
+    ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

@@ -47,7 +47,7 @@ from multikernel.spectral import (
     KernelKNNClassifier,
     SpectralKernelClassifier,
 )
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from multikernel.transductive import TransductiveMKLClassifier
 from tests.methods_page import estimators
 
@@ -76,6 +76,16 @@ class SurvivalOfNumbers(MKLSurvival):
         return super().score(X, as_times(y), sample_weight)
 
 
+class TunedSurvivalOfNumbers(MKLSurvivalCV):
+    """The same for the survival model with cross-validation."""
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        return super().fit(X, None if y is None else as_times(y), sample_weight, groups)
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, as_times(y), sample_weight)
+
+
 # quick settings where they are slow: the checks ask for conventions, not for optima. The first instance of
 # each class is checked in the fast tier, the others in the thorough one
 ESTIMATORS = [
@@ -94,6 +104,7 @@ ESTIMATORS = [
     SurvivalOfNumbers([Linear(), Gaussian()]),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="ranking"),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="regression"),
+    TunedSurvivalOfNumbers([Linear(), Gaussian()], Cs=[0.1, 1.0], norms=[1.0, 2.0], cv=2),
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
     RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
@@ -270,5 +281,6 @@ def test_scikit_learn_conventions(estimator, check):
 
 
 def test_every_public_estimator_is_checked():
-    checked = {MKLSurvival if cls is SurvivalOfNumbers else cls for cls in FIRST}
+    stands_for = {SurvivalOfNumbers: MKLSurvival, TunedSurvivalOfNumbers: MKLSurvivalCV}
+    checked = {stands_for.get(cls, cls) for cls in FIRST}
     assert checked == {*estimators(), KernelBank}

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from multikernel import KernelBank, View, load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.registry import list_methods
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.public import public_estimators as exported_estimators
 from tests.raw import raw
 
@@ -119,6 +119,11 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FACTORED,
     ),
+    "MKLSurvivalCV": Entry(
+        {"Cs": [0.1, 1.0], "norms": [1.0, 2.0], "cv": 2, "tol": 1e-5},
+        read_with={"epsilon": {"loss": "regression"}},
+        **FOLDS,
+    ),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
@@ -147,6 +152,7 @@ SEARCHES = {
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",
     "MKLClassifierCV",
+    "MKLSurvivalCV",
     "MKLRegressorCV",
     "MKLRidgeCV",
 }
@@ -179,7 +185,7 @@ every_with_kernels = having("kernels")
 
 
 def target(cls):
-    if issubclass(cls, MKLSurvival):
+    if issubclass(cls, MKLSurvival | MKLSurvivalCV):
         return TIMES
     if is_regressor(cls()):
         return VALUES

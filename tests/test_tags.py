@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 
 from multikernel import CombinedKernelPCA, KernelBank, MKLClassifier, MKLRegressor, stack_kernels
 from multikernel.kernels import Gaussian, Hamming, Linear, Mixed, Spectrum
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.public import public_estimators
 from tests.test_contract import ENTRIES
 
@@ -62,7 +62,7 @@ def make(cls, **parameters):
 
 
 def target(model):
-    if isinstance(model, MKLSurvival):
+    if isinstance(model, MKLSurvival | MKLSurvivalCV):
         return np.array(list(zip(LABELS == "up", np.exp(X[:, 0]), strict=True)), "?, f8")
     return X[:, 0] if get_tags(model).estimator_type == "regressor" else LABELS
 

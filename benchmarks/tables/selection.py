@@ -25,7 +25,7 @@ from benchmarks.tables.__main__ import listed, refuse_unknown
 from benchmarks.tables.alternatives import PAGE, write_page
 from benchmarks.tables.sets import CLASSIFICATION, ENTRIES, FOLDS, Array, load, make_fold, take
 from multikernel import KernelBank, MKLClassifierCV
-from multikernel.mkl.tuning import GridSearch
+from multikernel.core.search.grid import GridSearch
 
 PLACES = (
     ("<!-- measured by python -m benchmarks.tables.selection -->", "<!-- end of the rules -->"),

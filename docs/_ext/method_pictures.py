@@ -34,7 +34,7 @@ from multikernel.spectral import (
     KernelKNNClassifier,
     SpectralKernelClassifier,
 )
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
@@ -175,13 +175,17 @@ def pairs(fig: Figure) -> None:
     bare(second, f"root mean squared error of the others {error:.2f}")
 
 
-@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
-def survival(fig: Figure) -> None:
+def censored_times() -> tuple[Any, dict[str, Any], list[Any]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     death, end = rng.exponential(np.exp(-X[:, 0] - 0.7 * X[:, 2])), rng.exponential(2.0, size=300)
     views = [("clinic", Linear(), [0, 1]), ("genes", Linear(), [2, 3]), ("noise", Linear(), [4, 5])]
-    y = {"event": death <= end, "time": np.minimum(death, end)}
+    return X, {"event": death <= end, "time": np.minimum(death, end)}, views
+
+
+@ESTIMATORS.shows("survival", "Probabilities to live longer, for three risks, and the weights of the views.")
+def survival(fig: Figure) -> None:
+    X, y, views = censored_times()
     model = MKLSurvival(views).fit(X, y)
     left, right = two_panels(fig)
     places = np.argsort(model.predict(X))[[30, 150, 270]]
@@ -190,6 +194,22 @@ def survival(fig: Figure) -> None:
         left.step(at, curve, where="post", color=colour)
     left.set_xlabel("time")
     bare(left, f"Harrell's C of the samples {model.score(X, y):.2f}")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "tuned_survival", "Harrell's C of each candidate on the folds, and the weights at the best."
+)
+def tuned_survival(fig: Figure) -> None:
+    X, y, views = censored_times()
+    model = MKLSurvivalCV(views, halving=False).fit(X[:150], {name: v[:150] for name, v in y.items()})
+    left, right = two_panels(fig)
+    found = model.cv_results_
+    for norm, colour in zip((1.0, np.inf), COLOURS, strict=False):
+        own = np.flatnonzero(found["param_norm"] == norm)
+        left.semilogx(found["param_C"][own], found["mean_test_score"][own], "o-", color=colour)
+    left.set_xlabel("C")
+    bare(left, "mean C-index on folds, norms 1 and infinity")
     weights(right, model, "weights")
 
 

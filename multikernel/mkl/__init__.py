@@ -8,8 +8,8 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 matter, for many rows (for still more, on factors: `multikernel.core.low_rank`); ``vanished``: kernels that
 lose their weight on factors; ``cost_path``: accuracy against cost; ``weight_path``: weights along a
 parameter; ``regularized/``: weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and
-``tuned_regressors``: penalty and norm chosen on folds, by the search of ``tuning``; ``selection``: what both
-searches share. The solver is `multikernel.core.weights`.
+``tuned_regressors``: penalty and norm chosen on folds, by `multikernel.core.search`. The solver is
+`multikernel.core.weights`.
 """
 
 from ..core.low_rank import LowRankWarning

@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..core.folds import Split
+from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
+from ..core.search.tuned import NORMS, Tuned
 from .regressors import MKLRegressor, MKLRidge, standard_deviation
 from .targets.by_view import score_by_view
 from .targets.chosen import fit_chosen
 from .targets.each import TARGETS, names_of_targets
-from .tuned import NORMS, TUNED, Tuned
-from .tuning import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
+from .tuned import TUNED
 
 _ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 

@@ -22,7 +22,7 @@ from ..core.low_rank import fit_factors, goes_low_rank, store_factors
 from ..core.row_input import refuse_dask, valued_rows
 from ..core.survival_targets import SurvivalTarget, as_survival, check_survival
 from ..rows.base import Block
-from .solver.baseline import breslow
+from .solver.baseline import Baseline, breslow
 from .solver.cox import TIES, CoxLoss
 from .solver.factors import learn_boxed, learn_smooth
 from .solver.ranking import RankingLoss
@@ -51,8 +51,108 @@ def _is_cox(model: Any) -> bool:
     return bool(model.loss == "cox")
 
 
+class SurvivalPredictions:
+    """Risk scores, their score, and the curves of Cox's model, from what a fit has stored."""
+
+    loss: str
+    event_times_: Array
+    strata_: Array | None
+    intercept_: Array
+    _baseline: Baseline
+    _scores: Callable[[Any], Array]
+
+    def predict(self, X: Any) -> Array:
+        """Risk scores: a higher one is an earlier event.
+
+        For ``loss="cox"`` the log of the hazard relative to the baseline; for ``loss="regression"`` minus
+        the log of the time.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return np.asarray((self._scores(X) + self.intercept_)[:, 0])
+
+    @checks_ids
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Harrell's C of the risk scores: the share of comparable pairs in the right order.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array of shape (n,), optional
+            A pair has the product of the weights of its samples.
+
+        Returns
+        -------
+        float
+        """
+        risk = self.predict(X)
+        return float(concordance_index(as_survival(y), risk, sample_weight=sample_weight))
+
+    @available_if(_is_cox)
+    def predict_cumulative_hazard(self, X: Any, times: Any = None, strata: Any = None) -> Array:
+        """Cumulative hazards, step functions of time by Breslow's estimator.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        times : array of shape (n_times,), default=None
+            ``event_times_`` by default.
+        strata : array of shape (n_samples,), optional
+            Needed where the model was fitted with strata.
+
+        Returns
+        -------
+        array of shape (n_samples, n_times)
+            0 before the first event; beyond the last one they stay as they are.
+        """
+        check_is_fitted(self)
+        at = self.event_times_ if times is None else _check_times(times)
+        risk = self.predict(X)
+        return self._baseline.at(at, self._strata_of(strata, risk.size), risk)
+
+    @available_if(_is_cox)
+    def predict_survival_function(self, X: Any, times: Any = None, strata: Any = None) -> Array:
+        """Probabilities to live longer than some times, exp(−H(t | x)).
+
+        Parameters
+        ----------
+        X, times, strata : as for ``predict_cumulative_hazard``
+
+        Returns
+        -------
+        array of shape (n_samples, n_times)
+        """
+        return np.asarray(np.exp(-self.predict_cumulative_hazard(X, times, strata)))
+
+    def _strata_of(self, strata: Any, n: int) -> Array:
+        """The codes of the strata of some samples."""
+        if self.strata_ is None:
+            if strata is not None:
+                raise ValueError("the model was fitted without strata; leave strata out.")
+            return np.zeros(n, np.intp)
+        if strata is None:
+            raise ValueError(
+                f"the model was fitted with the strata {self.strata_.tolist()}; pass that of each sample."
+            )
+        labels, codes = _coded(strata, n)
+        places = pd.Index(self.strata_).get_indexer(labels)
+        if (places < 0).any():
+            raise ValueError(
+                f"stratum {labels.tolist()[int(np.argmin(places))]!r} was not seen in fit; the strata are "
+                f"{self.strata_.tolist()}."
+            )
+        return places[codes.astype(np.intp)]
+
+
 @dataclass(eq=False, repr=False)
-class MKLSurvival(BaseMKL):
+class MKLSurvival(SurvivalPredictions, BaseMKL):
     r"""Survival model that learns the weights of its kernels from censored times.
 
     .. math::
@@ -188,7 +288,7 @@ class MKLSurvival(BaseMKL):
             middle = self._fit_low_rank(X, y, sample_weight, strata)
         else:
             X, targets, samples = self._samples(X, y, sample_weight, strata)
-            middle = self._solve_stack(self._fit_kernels(X, samples), targets[samples.rows], samples)
+            middle = self._solve_stack(self._fit_kernels(X, samples), targets, samples)
         self._settle(middle)
         self._warn_unless_converged()
         return self
@@ -200,12 +300,12 @@ class MKLSurvival(BaseMKL):
         check_number("epsilon", self.epsilon, at_least=0.0)
 
     def _samples(self, X: Any, y: Any, sample_weight: Any, strata: Any = None) -> tuple[Any, Array, Samples]:
-        """The checked table, the targets (n, 4) of its rows, and the distinct samples."""
+        """The checked table, the targets (n_distinct, 4) of the distinct samples, and these."""
         X = self._validate_table(X, reset=True)
         targets, weights = self._checked_targets(X, y, sample_weight, strata)
-        if self.loss == "cox" and self.ties == "efron":
-            return X, targets, all_samples(weights)  # tied events are counted: equal ones are not one
-        return X, targets, self._distinct(X, targets, weights)
+        counts_ties = self.loss == "cox" and self.ties == "efron"  # by their number: equal ones are not one
+        samples = all_samples(weights) if counts_ties else self._distinct(X, targets, weights)
+        return X, targets[samples.rows], samples
 
     def _checked_targets(self, X: Any, y: Any, sample_weight: Any, strata: Any) -> tuple[Array, Array]:
         """The targets (n, 4) of the rows of a table, and their weights."""
@@ -312,96 +412,6 @@ class MKLSurvival(BaseMKL):
     def _settle(self, middle: float) -> None:
         """The intercept absorbs what was subtracted from the targets."""
         self.intercept_ = self.intercept_ + middle
-
-    # ------------------------------------------------------------------ predict
-    def predict(self, X: Any) -> Array:
-        """Risk scores: a higher one is an earlier event.
-
-        For ``loss="cox"`` the log of the hazard relative to the baseline; for ``loss="regression"`` minus
-        the log of the time.
-
-        Parameters
-        ----------
-        X : as for ``fit``
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return np.asarray((self._scores(X) + self.intercept_)[:, 0])
-
-    @checks_ids
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Harrell's C of the risk scores: the share of comparable pairs in the right order.
-
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        sample_weight : array of shape (n,), optional
-            A pair has the product of the weights of its samples.
-
-        Returns
-        -------
-        float
-        """
-        risk = self.predict(X)
-        return float(concordance_index(as_survival(y), risk, sample_weight=sample_weight))
-
-    @available_if(_is_cox)
-    def predict_cumulative_hazard(self, X: Any, times: Any = None, strata: Any = None) -> Array:
-        """Cumulative hazards, step functions of time by Breslow's estimator.
-
-        Parameters
-        ----------
-        X : as for ``fit``
-        times : array of shape (n_times,), default=None
-            ``event_times_`` by default.
-        strata : array of shape (n_samples,), optional
-            Needed where the model was fitted with strata.
-
-        Returns
-        -------
-        array of shape (n_samples, n_times)
-            0 before the first event; beyond the last one they stay as they are.
-        """
-        check_is_fitted(self)
-        at = self.event_times_ if times is None else _check_times(times)
-        risk = self.predict(X)
-        return self._baseline.at(at, self._strata_of(strata, risk.size), risk)
-
-    @available_if(_is_cox)
-    def predict_survival_function(self, X: Any, times: Any = None, strata: Any = None) -> Array:
-        """Probabilities to live longer than some times, exp(−H(t | x)).
-
-        Parameters
-        ----------
-        X, times, strata : as for ``predict_cumulative_hazard``
-
-        Returns
-        -------
-        array of shape (n_samples, n_times)
-        """
-        return np.asarray(np.exp(-self.predict_cumulative_hazard(X, times, strata)))
-
-    def _strata_of(self, strata: Any, n: int) -> Array:
-        """The codes of the strata of some samples."""
-        if self.strata_ is None:
-            if strata is not None:
-                raise ValueError("the model was fitted without strata; leave strata out.")
-            return np.zeros(n, np.intp)
-        if strata is None:
-            raise ValueError(
-                f"the model was fitted with the strata {self.strata_.tolist()}; pass that of each sample."
-            )
-        labels, codes = _coded(strata, n)
-        places = pd.Index(self.strata_).get_indexer(labels)
-        if (places < 0).any():
-            raise ValueError(
-                f"stratum {labels.tolist()[int(np.argmin(places))]!r} was not seen in fit; the strata are "
-                f"{self.strata_.tolist()}."
-            )
-        return places[codes.astype(np.intp)]
 
     @available_if(_is_cox)
     def predict_survival_bands(

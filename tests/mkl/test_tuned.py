@@ -23,8 +23,8 @@ from multikernel import (
     load_model,
     save_model,
 )
+from multikernel.core.search.grid import loo_residuals
 from multikernel.kernels import Gaussian, Linear
-from multikernel.mkl.tuning import loo_residuals
 from tests.refusals import refuses
 
 BANK = [Linear(), Gaussian(0.05), Gaussian(0.5), ("first", Gaussian(1.0), [0])]

@@ -14,7 +14,7 @@ from sksurv.util import Surv
 from multikernel import KernelBank, load_model, save_model
 from multikernel.core.folds import EventKFold
 from multikernel.kernels import Gaussian, Linear
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.survival.problems import (
     comparable_pairs,
     linear_stack,
@@ -367,3 +367,56 @@ def test_limits():
     seen = []
     model = MKLSurvival(VIEWS, tol=1e-12, callback=lambda entry: seen.append(entry) or len(seen) == 3)
     assert model.fit(X, (event, time)).status_ == "interrupted" and len(seen) == 3
+
+
+# ---------------------------------------------------------------------- penalty and norm by cross-validation
+GRID = {"Cs": [0.01, 0.3], "norms": [1.0, np.inf], "cv": 3}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_halving_it_is_a_grid_search(loss):
+    X, event, time, _ = sample(60, ties=True)
+    K, y = precomputed(X), Surv.from_arrays(event, time)
+    folds = list(EventKFold(3).split(K, y))
+    model = MKLSurvivalCV("precomputed", loss=loss, halving=False, **(GRID | {"cv": folds})).fit(K, y)
+    grid = {"C": GRID["Cs"], "norm": GRID["norms"]}
+    search = GridSearchCV(MKLSurvival("precomputed", loss=loss), grid, cv=folds).fit(K, y)
+    expected = search.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-12)
+    assert model.best_params_ == search.best_params_
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_last_model_of_a_search(loss):
+    X, event, time, _ = sample(60)
+    model = MKLSurvivalCV(VIEWS, loss=loss, **GRID).fit(X, (event, time))
+    again = MKLSurvival(VIEWS, loss=loss, C=model.C_, norm=model.norm_).fit(X, (event, time))
+    np.testing.assert_allclose(model.predict(X), again.predict(X), atol=1e-12)
+    assert model.score(X, (event, time)) == again.score(X, (event, time))
+    assert np.isfinite(model.out_of_fold_).all() and model.best_score_ > 0.6
+    if loss == "cox":
+        curves = [m.predict_survival_function(X, [0.5]) for m in (model, again)]
+        np.testing.assert_array_equal(*curves)
+    else:
+        assert not hasattr(model, "predict_survival_function")
+
+
+def test_folds_of_a_search_share_the_events():
+    X, event, time, _ = sample(60)
+    few = np.zeros(60, bool)
+    few[np.argsort(time)[:4]] = True
+    model = MKLSurvivalCV(VIEWS, Cs=[0.1], norms=[1.0, 2.0]).fit(X, (few, time))
+    assert model.n_splits_ == 4
+    with pytest.raises(ValueError, match="at least 2 samples with an event"):
+        MKLSurvivalCV(VIEWS).fit(X, (np.arange(60) == np.argmin(time), time))
+    weights = np.where(np.arange(60) < 50, 1.0, 0.0)
+    weighted = MKLSurvivalCV(VIEWS, **GRID).fit(X, (event, time), sample_weight=weights)
+    assert np.isnan(weighted.out_of_fold_[50:]).all()
+
+
+def test_saved_searches_are_the_same(tmp_path):
+    X, event, time, _ = sample(60)
+    model = MKLSurvivalCV(VIEWS, **GRID).fit(X, (event, time))
+    save_model(model, tmp_path / "model.mk")
+    loaded = load_model(tmp_path / "model.mk")
+    np.testing.assert_array_equal(loaded.predict_survival_function(X), model.predict_survival_function(X))

@@ -104,6 +104,7 @@ from ...spectral.solver.kernel import FactorMap, JointSpectrum, SpectralModel, S
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
 from ...survival.estimators import MKLSurvival
 from ...survival.solver.baseline import Baseline
+from ...survival.tuned import MKLSurvivalCV
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

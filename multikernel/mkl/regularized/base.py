@@ -17,7 +17,7 @@ from ...core.fitted import prediction_cost
 from ...core.folds import check_one_score
 from ...core.inputs import check_sample_weights
 from ...core.optim.loop import SearchProgress, Status, limited, time_left
-from ..selection import adopt, scores_record, seed_of, split_samples
+from ...core.search.selection import adopt, scores_record, seed_of, split_samples
 from .response_surface import RULES, check_degree
 from .search import (
     SEARCHES,

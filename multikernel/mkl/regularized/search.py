@@ -37,8 +37,8 @@ from ..._validation import check_number, check_positive_integer
 from ...core.estimator import Solved, kernel_factors
 from ...core.folds import Split, check_score, random_source
 from ...core.optim.loop import ENDED_EARLY, SearchProgress, Status, carried
+from ...core.search.selection import SearchedClassifier
 from ...core.weights.loop import SolveResult
-from ..selection import SearchedClassifier
 from .response_surface import Point, ResponseSurface
 
 _THRESHOLD = 0.5

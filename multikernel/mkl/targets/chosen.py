@@ -19,11 +19,11 @@ from ...core.estimator import Solved, worst_status
 from ...core.folds import random_source
 from ...core.inputs import check_sample_weights
 from ...core.optim.loop import Options, SearchProgress, Status, is_over, limited, time_left
+from ...core.search.grid import Data
+from ...core.search.selection import adopt, forget, seed_of, split_samples
 from ...core.svm.losses import SquaredError
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
-from ..selection import adopt, forget, seed_of, split_samples
-from ..tuning import Data
 from .each import ManyTargets, Pattern, check_many, refuse_rescaled, solve_each, store_each
 from .results import Problem, in_units_of, results_at
 from .solver.basis import make_basis

@@ -37,18 +37,18 @@ from scipy.linalg import lapack
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import _safe_indexing
 
-from .._numba import read_only
-from .._typing import Array
-from ..core.decisions import Machines, votes_by
-from ..core.estimator import Solved, kernel_factors, on_rows
-from ..core.folds import Split, check_score
-from ..core.inputs import Samples
-from ..core.optim.loop import ENDED_EARLY, SearchProgress, Status, carried, is_over
-from ..core.stack.passes import gather_stack
-from ..core.stack.sums import weighted_sum
-from ..core.svm.losses import EpsilonInsensitive, Hinge
-from ..core.weights.loop import SolveResult
-from ..rows.memory import allocate_array, is_on_disk
+from ..._numba import read_only
+from ..._typing import Array
+from ...rows.memory import allocate_array, is_on_disk
+from ..decisions import Machines, votes_by
+from ..estimator import Solved, kernel_factors, on_rows
+from ..folds import Split, check_score
+from ..inputs import Samples
+from ..optim.loop import ENDED_EARLY, SearchProgress, Status, carried, is_over
+from ..stack.passes import gather_stack
+from ..stack.sums import weighted_sum
+from ..svm.losses import EpsilonInsensitive, Hinge
+from ..weights.loop import SolveResult
 from .selection import SearchedClassifier
 
 SEARCH_TOL = 1e-2  # relative gap of the fits of a search with halving
@@ -111,7 +111,7 @@ class Data:
 
 
 # ---------------------------------------------------------------------- models as scorers see them
-_OTHER_SAMPLES = (
+OTHER_SAMPLES = (
     "scoring must ask for predictions of the validation samples that it is given, as they are: the folds of "
     "a search share one Gram stack, and know no other samples. Hand X on unchanged in the scorer, or use "
     "GridSearchCV around an estimator without cross-validation of its own."
@@ -128,7 +128,7 @@ class HeldOutClassifier(SearchedClassifier):
 
     def _scores(self, X: Any) -> Array:
         if X is not self.X:
-            raise ValueError(_OTHER_SAMPLES)
+            raise ValueError(OTHER_SAMPLES)
         return self.scores
 
     @property
@@ -149,7 +149,7 @@ class HeldOutRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The predictions that are known."""
         if X is not self.X:
-            raise ValueError(_OTHER_SAMPLES)
+            raise ValueError(OTHER_SAMPLES)
         return self.answers
 
 

@@ -1,6 +1,6 @@
-"""What the searches on folds of this family share: the folds, models as scorers see them, the record.
+"""What searches on folds share: the folds, models as scorers see them, the record.
 
-`regularized` searches the costs of kernels, `tuned` the penalty and the norm.
+`mkl.regularized` searches the costs of kernels, :mod:`.tuned` the penalty and the norm.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
-from ..core.decisions import MachineClassifier, decide
-from ..core.folds import Split, list_splits, make_folds, random_source
-from ..core.inputs import Samples
+from ..._typing import Array
+from ..decisions import MachineClassifier, decide
+from ..folds import Split, list_splits, make_folds, random_source
+from ..inputs import Samples
 
 # What a search shows of the model that it fits last; those with an underscore before are what predictions
 # read.
@@ -35,7 +35,7 @@ def seed_of(estimator: Any) -> Any:
 
 
 def split_samples(
-    cv: Any, X: Any, y: Array, samples: Samples, seed: Any, *, classifier: bool = True, groups: Any = None
+    cv: Any, X: Any, y: Any, samples: Samples, seed: Any, *, classifier: bool = True, groups: Any = None
 ) -> list[Split]:
     """The training and validation rows of each fold.
 

@@ -1,0 +1,1 @@
+"""Searches on folds: penalty and norm of a model with learned kernel weights, chosen by cross-validation."""

@@ -10,6 +10,7 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`,
   :func:`class_weights`; of one that learns projections :func:`local_importance`;
 - of what ``multikernel.inspection.evaluate`` returns: :func:`stability`, :func:`without_view`,
+  :func:`learning_curve`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
 - of what ``multikernel.inspection.feature_importance`` returns: :func:`importance`; of its
@@ -23,7 +24,16 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
-from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
+from .evaluations import (
+    baselines,
+    calibration,
+    confusion,
+    learning_curve,
+    residuals,
+    roc,
+    stability,
+    without_view,
+)
 from .features import cross_view, importance, local_importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
@@ -55,6 +65,7 @@ __all__ = [
     "importance",
     "kaplan_meier",
     "kernel_matrix",
+    "learning_curve",
     "local_importance",
     "residuals",
     "roc",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Tags, get_tags
 
@@ -30,6 +30,7 @@ from ...views.precomputed import storage_of
 from ...views.stacks import NamedStack, names_of
 from ...views.tables import is_tables
 from ...views.view import kept_views
+from ..scoring import task_of
 from ..subject import Subject, costs_without, without_view
 from .columns import (
     BOOSTING,
@@ -163,10 +164,10 @@ def own_contenders(choice: Choice, task: str, X: Any, precomputed: bool) -> dict
 
     Of several tables, estimators that are not of this library read all columns beside each other.
     """
-    is_kind, kind = (is_classifier, "classifier") if task == "classes" else (is_regressor, "regressor")
+    kind = {"classes": "classifier", "values": "regressor"}.get(task, f"{task} model")
     found = {}
     for name, estimator in choice.own.items():
-        if not is_kind(estimator):
+        if task_of(estimator) != task:
             raise ValueError(
                 f"baseline {name!r} must be a {kind}, as the model is; got {type(estimator).__name__}."
             )
@@ -283,6 +284,9 @@ def rivals(
     """The baselines of a fitted model, as far as they can be fitted, in the order of `BASELINES`."""
     choice = choose_baselines(True, (KEPT,)) if choice is None else choice
     X, y = data
+    if subject.task not in ("classes", "values"):
+        choice.left_out(choice.names, "they predict labels or values.", report)
+        return own_contenders(choice, subject.task, X, subject.is_precomputed)
     if subject.task == "values" and np.ndim(y) > 1:
         choice.left_out(choice.names, "they predict one value a sample, and y has several columns.", report)
         return own_contenders(choice, subject.task, X, subject.is_precomputed)

@@ -259,7 +259,7 @@ def _is_evaluation(given: Any) -> bool:
 def _calibration_of(given: Any) -> tuple[list[Any], Any]:
     """The rows of a calibration, and its time."""
     if _is_evaluation(given):
-        part = part_of(given, "held_out", "calibration")
+        part = part_of(given, "held_out", "survival_calibration")
         return part["rows"], part["time"]
     if not hasattr(given, "attrs") or "predicted" not in given:
         raise TypeError(

@@ -18,36 +18,17 @@ from ..._typing import Array
 from ...core.store import Result
 from ...core.survival_targets import SurvivalTarget, as_survival
 from ..rivals.baselines import Report
-from ..subject import subject_of
 from ..survival.calibration import survival_calibration
 from ..survival.curves import kaplan_meier, logrank_test, risk_groups
 from ..survival.intervals import concordance_interval
-from ..survival.scores import brier_curve, cumulative_dynamic_auc
+from ..survival.scores import brier_curve, cumulative_dynamic_auc, judged_times
 
 Part = dict[str, Any]
 
-_TIMES = np.linspace(0.1, 0.9, 9)  # quantiles of the times of events
 _LEVEL = 0.05
 _FEW_EVENTS = 60  # of fewer, two groups of risk and not three
 _GROUP_SIZE = 40  # samples in a group of the calibration, at least
 _CURVE = ("times", "survival", "low", "high", "at_risk", "events", "censored")
-
-
-def times_of(y: Any) -> Array:
-    """The times at which survival is judged: deciles of those of events, while some samples are left."""
-    target = as_survival(y)
-    if not target.event.any():
-        return np.zeros(0)
-    times = np.unique(np.quantile(target.time[target.event], _TIMES))
-    return times[(times > 0.0) & (times < target.time[~target.event].max(initial=target.time.max()))]
-
-
-def survival_of(model: Any, X: Any, y: Any) -> list[list[float]] | None:
-    """Predicted survival at the times of `times_of`, (n, n_times); None of models that have no curves."""
-    subject = subject_of(model)
-    if not hasattr(subject.final, "predict_survival_function") or not hasattr(subject.final, "about"):
-        return None
-    return np.asarray(subject.final.predict_survival_function(subject.inputs(X), times_of(y))).tolist()
 
 
 def survival_part(results: Sequence[Result], y: Any, report: Report) -> Part:
@@ -69,13 +50,13 @@ def survival_part(results: Sequence[Result], y: Any, report: Report) -> Part:
         "groups": _groups(target, groups, report),
         "auc": _auc(target, ranks, report),
         "brier": None,
-        "calibration": None,
+        "survival_calibration": None,
     }
     curves = [result.get("survival") for result in results]
     if any(curve is None for curve in curves):
         report.omit("held_out", "calibration: the model predicts no survival function (loss='cox' does).")
         return found
-    survival = np.empty((len(target), times_of(y).size))
+    survival = np.empty((len(target), judged_times(y).size))
     survival[rows] = np.concatenate([np.asarray(curve, float) for curve in curves])
     return {**found, **_probabilities(target, survival, report)}
 
@@ -109,7 +90,7 @@ def _groups(target: SurvivalTarget, groups: Array, report: Report) -> Part | Non
 
 def _auc(target: SurvivalTarget, ranks: Array, report: Report) -> Part | None:
     try:
-        curve = cumulative_dynamic_auc(target, target, ranks, times_of(target))
+        curve = cumulative_dynamic_auc(target, target, ranks, judged_times(target))
     except ValueError as error:
         report.omit("held_out", f"auc: {error}")
         return None
@@ -118,7 +99,7 @@ def _auc(target: SurvivalTarget, ranks: Array, report: Report) -> Part | None:
 
 def _probabilities(target: SurvivalTarget, survival: Array, report: Report) -> Part:
     """Brier score over time, and calibration at the time in the middle."""
-    times = times_of(target)
+    times = judged_times(target)
     try:
         curve = brier_curve(target, target, survival, times)
         middle = times.size // 2
@@ -133,5 +114,5 @@ def _probabilities(target: SurvivalTarget, survival: Array, report: Report) -> P
             "integrated": curve.integrated,
             "integrated_reference": curve.integrated_reference,
         },
-        "calibration": {"time": float(times[middle]), "rows": table.to_dict(orient="records")},
+        "survival_calibration": {"time": float(times[middle]), "rows": table.to_dict(orient="records")},
     }

@@ -11,9 +11,10 @@ from multikernel.core.folds import make_folds
 from multikernel.core.survival_targets import as_survival
 from multikernel.datasets import make_survival_views
 from multikernel.inspection import concordance_index
-from multikernel.inspection.judging.survival import survival_part, times_of
+from multikernel.inspection.judging.survival import survival_part
 from multikernel.inspection.rivals.baselines import Report
 from multikernel.inspection.rivals.survival import CoxElasticNet, SurvivalOfViews, cox_elastic_net
+from multikernel.inspection.survival.scores import judged_times
 from multikernel.kernels import Linear
 from multikernel.survival import MKLSurvival
 
@@ -94,7 +95,7 @@ def refits(curves=True):
         model = MKLSurvival(VIEWS, C=0.05).fit(X.iloc[train], Y[train])
         result = {"rows": test.tolist(), "predicted": model.predict(X.iloc[test]).tolist()}
         if curves:
-            result["survival"] = model.predict_survival_function(X.iloc[test], times_of(Y)).tolist()
+            result["survival"] = model.predict_survival_function(X.iloc[test], judged_times(Y)).tolist()
         found.append(result)
     return found
 
@@ -111,7 +112,7 @@ def test_held_out_figures_are_made_fold_by_fold():
     assert part["groups"]["p"] < 0.05
     assert part["brier"]["integrated"] < part["brier"]["integrated_reference"]
     assert part["auc"]["mean"] > 0.6
-    assert len(part["calibration"]["rows"]) == 3
+    assert len(part["survival_calibration"]["rows"]) == 3
     # another scale in one of the refits changes nothing but the probabilities
     scaled = [
         {**results[0], "predicted": (100.0 + 7.0 * np.array(results[0]["predicted"])).tolist()},
@@ -125,6 +126,6 @@ def test_held_out_figures_are_made_fold_by_fold():
 def test_without_curves_there_is_no_calibration():
     report = Report()
     part = survival_part(refits(curves=False), Y, report)
-    assert part["calibration"] is part["brier"] is None
+    assert part["survival_calibration"] is part["brier"] is None
     assert part["concordance"]["index"] > 0.5
     assert "predicts no survival function" in report.omitted[0]["why"]

@@ -19,7 +19,7 @@ from ...core.store import Result
 from ...core.survival_targets import SurvivalTarget, as_survival
 from ..rivals.baselines import Report
 from ..survival.calibration import survival_calibration
-from ..survival.curves import kaplan_meier, logrank_test, risk_groups
+from ..survival.curves import KaplanMeier, kaplan_meier, logrank_test, risk_groups
 from ..survival.intervals import concordance_interval
 from ..survival.scores import brier_curve, cumulative_dynamic_auc, judged_times
 
@@ -28,6 +28,7 @@ Part = dict[str, Any]
 _LEVEL = 0.05
 _FEW_EVENTS = 60  # of fewer, two groups of risk and not three
 _GROUP_SIZE = 40  # samples in a group of the calibration, at least
+_MOST_STEPS = 400  # of a drawn curve
 _CURVE = ("times", "survival", "low", "high", "at_risk", "events", "censored")
 
 
@@ -84,8 +85,20 @@ def _groups(target: SurvivalTarget, groups: Array, report: Report) -> Part | Non
     curves = []
     for name in order:
         curve = kaplan_meier(target[groups == name], level=_LEVEL)
-        curves.append({"label": name, **{key: getattr(curve, key).tolist() for key in _CURVE}})
+        counts = {"n": int((groups == name).sum()), "n_events": int(curve.events.sum())}
+        kept = _steps(curve)
+        drawn = {key: getattr(curve, key)[kept].tolist() for key in _CURVE}
+        curves.append({"label": name, **counts, "median": curve.median, **drawn})
     return {"p": p, "curves": curves, "how": "cut at quantiles of the held-out risks within each fold"}
+
+
+def _steps(curve: KaplanMeier) -> Array:
+    """The times of a curve that are drawn: all, or of many the events, at equal distances in their number."""
+    places = np.arange(curve.times.size)
+    if places.size <= _MOST_STEPS:
+        return places
+    events = np.append(np.flatnonzero(curve.events), places[-1])
+    return np.unique(events[np.linspace(0, events.size - 1, _MOST_STEPS).astype(int)])
 
 
 def _auc(target: SurvivalTarget, ranks: Array, report: Report) -> Part | None:

@@ -19,7 +19,7 @@ from ...core.folds import make_folds
 from ...core.survival_targets import SurvivalTarget, as_survival
 from ...kernels import Linear
 from ...survival import MKLSurvival
-from .columns import AllColumns, Columns
+from .columns import ELASTIC_NET, AllColumns, Columns
 from .fusion import LateFusion
 
 SUM, BEST, RANKS, STACKING = "sum", "best", "mean", "stacking"
@@ -152,9 +152,13 @@ def _ranks(known: Array, risk: Array) -> Array:
 
 
 # ------------------------------------------------------------------ Cox's model with an elastic net
-def has_scikit_survival() -> bool:
-    """Whether scikit-survival is there, whose elastic net is a rival."""
-    return find_spec("sksurv") is not None
+def why_no_survival(name: str, y: Any) -> str | None:
+    """Why a rival on columns is not there for censored times, if so."""
+    if name != ELASTIC_NET:
+        return "it predicts labels or values."
+    if find_spec("sksurv") is None:
+        return "it needs scikit-survival: pip install scikit-survival."
+    return "it does not support entry times." if as_survival(y).entry is not None else None
 
 
 class CoxElasticNet(BaseEstimator):

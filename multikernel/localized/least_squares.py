@@ -22,7 +22,8 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from .base import MACHINE_TOL, BaseLocalized, descent_options, generator
+from .base import BaseLocalized
+from .descents import MACHINE_TOL, descent_options, generator
 from .solver.gates import GATES
 from .solver.learn import Gated, GatedObjective, LocalizedResult, learn_gates
 from .solver.least_squares import RidgeMachines, held_out_residuals

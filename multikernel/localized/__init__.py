@@ -8,10 +8,12 @@ from several starts, the lowest objective is kept.
 `LocalizedMKL*`; ``ridge``: the ridge on the gate, chosen by folds; ``gated``: what a fitted gate predicts
 with, and what that costs; ``cost_path``: accuracy against the cost of each sample; ``least_squares``:
 `LocalizedRidge*`; ``projection_base`` and ``projection``: `ProjectionKernel*`; ``regions``: what each of
-their regions has of its own; ``solver/``: ``gates``, ``machines`` that are solved again and again while their kernel moves,
-``least_squares`` for those with squared loss, ``learn`` (the objective of a gate, and descents from several
-starts), ``copies`` (where gates of copies set out), ``constant`` (a gate that does not depend on the sample),
-``prior`` (which closes gates), ``projections`` (kernels of projected samples, and their objective).
+their regions has of its own.
+
+``solver/``: ``gates``; ``machines`` that are solved again and again while their kernel moves;
+``least_squares`` for those with squared loss; ``learn`` (the objective of a gate, and descents from several
+starts); ``copies`` (where gates of copies set out); ``constant`` (a gate that does not depend on the sample);
+``prior`` (which closes gates); ``projections`` (kernels of projected samples, and their objective).
 """
 
 from .cost_path import GateCostPath, gate_cost_path

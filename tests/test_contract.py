@@ -115,6 +115,7 @@ ENTRIES = {
         read_with={"candidates": {"targets": "each", "norms": (1.0, 1.5, 2.0, np.inf)}},
         **SHARP,
     ),
+    "MKLRidgeClassifierCV": Entry({"alphas": [0.1, 1.0, 10.0], "candidates": 4}, **SHARP),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
         **FACTORED,
@@ -155,6 +156,7 @@ SEARCHES = {
     "MKLSurvivalCV",
     "MKLRegressorCV",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
 }
 
 

@@ -345,7 +345,9 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     def _why_not_low_rank(self) -> str:
         """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
-        return "" if self.targets == "shared" else "targets='each' needs a Gram stack. Use targets='shared'."
+        if self.targets == "each":
+            return "targets='each' needs a Gram stack. Use targets='shared', or gram='dense' or 'memmap'."
+        return super()._why_not_low_rank()
 
     def _settle(self, middle: Any) -> None:
         """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""

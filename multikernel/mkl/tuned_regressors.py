@@ -344,6 +344,10 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
             fit_chosen(self, X, y, sample_weight, groups)
         return each
 
+    def _final(self, problem: Any, alphas: Array, results: list[Any]) -> list[Any]:
+        """The models of outputs whose weights and alphas were chosen: the regressions."""
+        return results
+
     def _prepare(self, kernels: Any, X: Any, y: Any, sample_weight: Any, seed: Any) -> Data:
         data = super()._prepare(kernels, X, y, sample_weight, seed)
         data.machine.target_names_ = names_of_targets(y, data.targets.shape[1])

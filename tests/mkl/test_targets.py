@@ -1,6 +1,8 @@
 """Kernel weights for each of many targets: leave-one-out, folds, convex problems, gaps in Y, R² by view."""
 
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -159,6 +161,14 @@ def test_each_target_is_a_fit_by_itself(norm):
         np.testing.assert_allclose(model.predict(X)[:, t], alone.predict(X), atol=5e-3)
     assert model.objective_ == pytest.approx(sum(values), rel=1e-5)
     assert model.target_gaps_.max() <= 1e-6 and model.dual_gap_ == model.target_gaps_.max()
+
+
+def test_each_target_may_use_few_kernels():
+    model = MKLRidge(VIEWS, targets="each", max_kernels=1).fit(X, Y[:, :3])
+    assert ((model.machine_weights_ > 0.0).sum(axis=1) == 1).all()
+    for t in range(3):
+        alone = MKLRidge(VIEWS, max_kernels=1).fit(X, Y[:, t])
+        np.testing.assert_allclose(model.machine_weights_[t], alone.kernel_weights_, atol=1e-9)
 
 
 def test_gaps_of_targets_are_certificates():
@@ -358,3 +368,18 @@ def test_two_samples_and_one_view():
     assert len(model.candidates_) == 1
     np.testing.assert_allclose(model.out_of_fold_, Y[[1, 0]], atol=1e-9)
     assert MKLRidge(VIEWS[:1], targets="each").fit(X[:2], Y[:2]).predict(X).shape == (N, T)
+
+
+# ---------------------------------------------------------------------- a peer
+def test_folds_and_choices_are_those_of_himalaya():
+    """Scores of all sets of weights, the choice and the predictions of tests/golden/make_himalaya.py."""
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "himalaya.json").read_text(encoding="utf-8"))
+    stack, targets = np.moveaxis(np.array(golden["kernels"]), 0, 2), np.array(golden["targets"])
+    model = MKLRidgeCV(
+        "precomputed", targets="each", candidates=golden["candidates"], alphas=golden["alphas"],
+        cv=KFold(golden["n_folds"]), fit_intercept=False,
+    ).fit(stack, targets)  # fmt: skip
+    np.testing.assert_allclose(model.candidate_scores_, golden["scores"], rtol=1e-6)
+    theirs = np.array(golden["weights_over_alpha"])
+    np.testing.assert_allclose(model.machine_weights_ / model.alpha_[:, None], theirs, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.predict(stack), golden["predictions"], atol=1e-6)

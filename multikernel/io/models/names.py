@@ -60,6 +60,7 @@ from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
+from ...mkl.targets.classifier import MKLRidgeClassifierCV
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier

@@ -114,7 +114,7 @@ def _fit_pattern(
     if model.refine and not found.stopped:
         names = [many.names[k] for k in own]
         results = _refined(machine, problem, (alphas, names, criterion), results, chosen, found.refined, own)
-    for k, alpha, result in zip(own, alphas, results, strict=True):
+    for k, alpha, result in zip(own, alphas, model._final(problem, alphas, results), strict=True):
         solved = in_units_of(result, float(alpha))
         found.models[int(k)] = Solved(solved, pattern.places, [many.names[k]])
     found.choice[own], found.alpha_choice[own] = chosen.candidates, alphas

@@ -177,7 +177,7 @@ def solve_each(
     model: Any, problem: Problem, alphas: Array, starts: Sequence[SolveResult], names: Sequence[str]
 ) -> Iterator[SolveResult]:
     """The convex problem of each target to the model's tolerance, from starts that may be solutions."""
-    plain = float(model.norm) == 1.0 and not model._floor.any()
+    plain = float(model.norm) == 1.0 and not model._floor.any() and model.max_kernels is None
     middle = problem.middle
     for k, start in enumerate(starts):
         if plain and (start.gap <= model.tol or is_over()):

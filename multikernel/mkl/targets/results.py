@@ -73,6 +73,8 @@ def results_at(problem: Problem, alphas: Array, mu: Array, duals: Array) -> list
 def _result(weights: Array, dual: Array, intercept: float, upper: float, slack: float) -> SolveResult:
     slack = min(slack, abs(upper))  # no value is below 0
     gap = slack / abs(upper) if upper else 0.0
+    entry: dict[str, Any] = {"iteration": 1, "objective": upper, "lower_bound": upper - slack, "gap": gap}
+    entry["n_active"] = int(np.count_nonzero(weights))
     return SolveResult(
         objective=upper,
         gap=gap,
@@ -85,6 +87,7 @@ def _result(weights: Array, dual: Array, intercept: float, upper: float, slack: 
         upper_bound=upper,
         lower_bound=upper - slack,
         passes=1.0,
+        history=[entry],
     )
 
 

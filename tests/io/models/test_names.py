@@ -40,7 +40,8 @@ FORMAT_2 = """
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MKLSurvival MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival
+    MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product

@@ -35,7 +35,7 @@ from ..core.row_input import refuse_dask
 from ..kernels import Gaussian
 from ..views.scaling import Scaling
 from ..views.tables import MultiTable, as_tables, require_distinct_columns
-from .base import (
+from .descents import (
     check_descent,
     descent_options,
     generator,

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..core.folds import Split
+from ..core.inputs import standard_deviation
 from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
 from ..core.search.tuned import NORMS, Tuned
-from .regressors import MKLRegressor, MKLRidge, standard_deviation
+from .regressors import MKLRegressor, MKLRidge
 from .targets.by_view import score_by_view
 from .targets.chosen import fit_chosen
 from .targets.each import TARGETS, names_of_targets

@@ -189,14 +189,14 @@ class Explanation:
     @property
     def answer(self) -> str:
         """What was found, in a sentence."""
-        spread = self.contributions.std(ddof=0)
+        spread = self.contributions.quantile(0.75) - self.contributions.quantile(0.25)
         if self.contributions.columns.nlevels > 1:
             spread = spread.groupby(level=-1, sort=False).mean()
         spread = spread.drop(["intercept", "score"])
         first = spread.idxmax()
         told = (
             f"Of {len(spread)} views, {first} tells these {len(self.table)} samples apart most: what it adds "
-            f"to the score has a standard deviation of {spread[first]:.3g}."
+            f"to the score has an interquartile range of {spread[first]:.3g}."
         )
         if "certain" in self.table:
             n = int(self.table["certain"].sum())
@@ -386,11 +386,10 @@ def _predictions(
 ) -> pd.DataFrame:
     scores = _scores(contributions)
     predicted = np.asarray(model.predict(X))
-    table = pd.DataFrame(index=contributions.index)
-    table["prediction"] = predicted if predicted.ndim == 1 else list(predicted)
     heads = ["score"] if len(machines) == 1 else [f"score[{name}]" for name in machines]
-    for head, values in zip(heads, scores.T, strict=True):
-        table[head] = values
+    columns = {"prediction": predicted if predicted.ndim == 1 else list(predicted)}
+    columns |= dict(zip(heads, scores.T, strict=True))
+    table = pd.DataFrame(columns, index=contributions.index)
     if y is None:
         return table
     targets = np.asarray(y)
@@ -450,7 +449,7 @@ def _with_bounds(
             columns[f"joint_high{head}"] = bounds.joint_high[:, k]
     if classes:
         columns["certain"] = _certain(bounds.low, bounds.high)
-    return table.assign(**columns)
+    return pd.concat([table, pd.DataFrame(columns, index=table.index)], axis=1)
 
 
 def _certain(low: Array, high: Array) -> Array:

@@ -27,7 +27,7 @@ from ...viz import views as pictures
 from ...viz.fitted import plain_tree
 from ..rivals.baselines import listed
 from .stability import BOUNDS, UNIMODAL, WORST, expected_false, half_samples, most_chosen, shares_chosen
-from .view_tests import Permutations, centered, permutation_test, residual_targets, statistics, target_columns
+from .view_tests import Permutations, centered, permutation_test, residual_targets, target_columns
 
 MARGINAL, CONDITIONAL, STABILITY = METHODS = ("marginal", "conditional", "stability")
 CORRECTIONS = {"bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
@@ -364,13 +364,17 @@ def _by_stability(
 
 
 def _alignments_on(Ks: Array, y: Array, classes: bool) -> Callable[[Array], Array]:
-    """The centered alignments of the views with the target on some of the samples."""
+    """The centered alignments of the views with the target, up to a factor, on some of the samples."""
 
     def alignments(rows: Array) -> Array:
-        Y = target_columns(y[rows], classes=classes)
-        same = np.arange(rows.size)[None, :]
-        grams = (centered(K[np.ix_(rows, rows)]) for K in Ks)
-        return np.array([statistics(K, Y, same)[0] / max(np.linalg.norm(K), _TINY) for K in grams])
+        Y, n = target_columns(y[rows], classes=classes), rows.size
+        part = Ks[:, rows[:, None], rows]
+        values = np.einsum("ic,mij,jc->m", Y, part, Y, optimize=True)
+        sums = part.sum(axis=2)
+        # ‖HKH‖² = ‖K‖² − 2 ‖K1‖² / n + (1'K1)² / n²
+        squares = np.einsum("mij,mij->m", part, part) - 2.0 / n * np.einsum("mi,mi->m", sums, sums)
+        squares += (sums.sum(axis=1) / n) ** 2
+        return np.asarray(values / np.sqrt(np.maximum(squares, _TINY)))
 
     return alignments
 

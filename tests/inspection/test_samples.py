@@ -1,5 +1,7 @@
 """Scores explained: sums over views and columns are exact, and bounds from the duality gap hold."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,6 +87,9 @@ def test_every_part_of_an_explanation(table, labels, model):
     worst = found.worst(3)
     assert list(worst.index) == list(frame["error"][wrong].sort_values(ascending=False).index[:3])
     assert found.gates is None and found.omitted == {}
+    again = pickle.loads(pickle.dumps(found))
+    pd.testing.assert_frame_equal(again.features([3]), found.features([3]))
+    assert explain(model, table[:1]).answer.startswith("The score of patient 0 is")
     assert "by the duality gap" in found.answer and found.answer in str(found)
     assert found.to_dict()["rows"][0]["sample"] == "patient 50"
     assert "<table" in found._repr_html_()
@@ -178,6 +183,8 @@ def test_what_it_refuses(table, labels, model):
         explain(model, table, labels[:3])
     with pytest.raises(ValueError, match="row number"):
         explain(model, table).sample("nobody")
+    with pytest.raises(ValueError, match="row numbers of the 80 samples"):
+        explain(model, table).features([100])
     with pytest.raises(ValueError, match="need the targets"):
         explain(model, table).worst()
     other = explain(model, table, X_train=table[30:], y_train=labels[30:])

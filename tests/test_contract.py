@@ -505,7 +505,7 @@ def gram_forms(A=X, names=GRAM_NAMES):
 
 
 def check_contributions_frame(model, X):
-    """Its parts are the contributions, and sum to the score, which regressors and novelty detectors answer."""
+    """Its parts are the contributions, and sum to the score that regressors and novelty detectors answer."""
     frame, parts = model.contributions_frame(X), np.asarray(model.contributions(X))
     if parts.ndim == 3:
         summed = frame.drop(columns=["score"], level=1).T.groupby(level=0, sort=False).sum().T

@@ -16,7 +16,7 @@ from multikernel.inspection import NotAdditive, explain
 from multikernel.inspection.explaining.score_bounds import Machine
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLClassifier
-from multikernel.mkl import MKLOneClass
+from multikernel.mkl import MKLClassifierCV, MKLOneClass
 from multikernel.rules import CombinedKernelClassifier
 
 IDS = pd.Index([f"patient {k}" for k in range(80)])
@@ -155,6 +155,11 @@ def test_several_machines_pipelines_searches_gates_and_precomputed_kernels(table
     assert list(found.to_frame().index) == list(IDS) and "features" in found.omitted
     search = GridSearchCV(MKLClassifier(VIEWS), {"C": [0.1, 1.0]}, cv=2).fit(table, labels)
     np.testing.assert_allclose(explain(search, table).to_frame()["score"], search.decision_function(table))
+    chosen = MKLClassifierCV(VIEWS, cv=2).fit(table, labels)
+    again = MKLClassifier(VIEWS, **chosen.best_params_).fit(table, labels)
+    np.testing.assert_array_equal(
+        explain(chosen, table).neighbors["support"], explain(again, table).neighbors["support"]
+    )
     local = LocalizedMKLClassifier(VIEWS, gating_reg=0.1).fit(table, labels)
     found = explain(local, table)
     np.testing.assert_array_equal(found.gates, local.sample_kernel_weights(table))

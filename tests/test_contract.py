@@ -620,6 +620,13 @@ def test_calibration_needs_two_of_each_class(cls):
 
 
 @every
+def test_names_are_listed(cls):
+    """`dir`, by which shells complete what is typed, looks at every attribute, fitted or not."""
+    assert {"fit", "get_params"} <= set(dir(make(cls)))
+    assert {"fit", "n_features_in_"} <= set(dir(fitted(cls)))
+
+
+@every
 def test_clone_and_parameters(cls):
     model = make(cls)
     again = clone(fitted(cls))

@@ -125,6 +125,8 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FOLDS,
     ),
+    "MultiTaskMKLClassifier": Entry(**SHARP),
+    "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
@@ -553,8 +555,8 @@ def test_gram_matrices_that_do_not_fit_each_other(cls):
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own
 OTHERS = {
-    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "costs", "priors", "cv",
-    "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
+    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "task_column", "costs",
+    "priors", "cv", "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
 ZERO_IS_FINE = {

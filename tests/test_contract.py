@@ -125,6 +125,8 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FOLDS,
     ),
+    "MultiTaskMKLClassifier": Entry(**SHARP),
+    "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
@@ -570,8 +572,8 @@ def test_gram_matrices_that_do_not_fit_each_other(cls):
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own
 OTHERS = {
-    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "costs", "priors", "cv",
-    "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
+    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "task_column", "costs",
+    "priors", "cv", "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
 ZERO_IS_FINE = {
@@ -634,6 +636,13 @@ def test_calibration_needs_two_of_each_class(cls):
         parts = ["at least 2 samples of each class", "'rare'"]  # its own folds ask first
     with refuses(*parts):
         fit(make(cls, probability=True), X, y)
+
+
+@every
+def test_names_are_listed(cls):
+    """`dir`, by which shells complete what is typed, looks at every attribute, fitted or not."""
+    assert {"fit", "get_params"} <= set(dir(make(cls)))
+    assert {"fit", "n_features_in_"} <= set(dir(fitted(cls)))
 
 
 @every

@@ -383,6 +383,30 @@ with_and_without_data = pytest.mark.parametrize(
 )
 
 
+EXPLAINED = {
+    "what_tells_the_subtype_of_a_tumour": [],
+    "what_do_genes_and_lipids_tell_of_a_mouse": [],
+    "which_gene_sets_carry_weight": ["--permutations", "25"],
+    "which_property_of_a_protein_tells_its_fold": ["--halves", "2"],
+}
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+@pytest.mark.parametrize("data_folder", [False], indirect=True)
+def test_examples_of_explained_models_say_what_they_lack(data_folder, capsys, name):
+    load_example(name).main([])
+    assert "not at hand: set MULTIKERNEL_DATA" in capsys.readouterr().out
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough) for name in list(EXPLAINED)])
+@pytest.mark.parametrize("data_folder", [True], indirect=True)
+def test_examples_of_explained_models_say_how_sure_they_are(data_folder, run_example, name):
+    _, printed = run_example(name, *EXPLAINED[name])
+    assert "Benjamini-Hochberg" in printed
+    assert "Shapley values, exact" in printed or "adjusted p" in printed or "largest z" in printed
+
+
 @pytest.mark.thorough
 @with_and_without_data
 def test_the_example_of_a_piecewise_fit_runs(data_folder, request, run_example):

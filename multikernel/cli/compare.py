@@ -1,6 +1,7 @@
 """``multikernel compare``: several methods on one table, and whether learning the kernel helps there."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +39,10 @@ def compare(
         bool, typer.Option("--no-baselines", help="The methods alone, without baselines.")
     ] = False,
     task: options.Task = "auto",
+    scoring: options.Scoring = None,
+    cv: options.Folds = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     ignore: options.Ignore = None,
     one_hot: options.OneHot = None,
     keep_na: options.KeepNa = False,
@@ -66,6 +71,7 @@ def compare(
     """
     with misuse():
         names = _names(methods)
+        scores = options.read_scoring(scoring)
         rivals = options.read_baselines(baselines)
         if no_baselines and baselines != "usual":
             raise ValueError("one of --baselines and --no-baselines can be given; got both.")
@@ -80,7 +86,7 @@ def compare(
             target_table,
             target_file,
             join,
-            tuple(ignore or []),
+            tuple([*(ignore or []), *(column for column in (groups, weights) if column is not None)]),
             tuple(one_hot or []),
             keep_na,
         )
@@ -102,13 +108,23 @@ def compare(
         say(*(f"Note: {note}" for note in first.notes))
         models = {name: plan.model for name, plan in plans.items()}
         settings: dict[str, Any] = {"baselines": rivals, "random_state": seed, "n_jobs": jobs}
+        columns = {"groups": groups, "sample_weight": weights}
+        settings |= options.judging(scores, cv, columns, lambda name: _column(source, name, first.y))
         settings |= {"errors": "omit", "reference": None if rivals else "best"}
-        with on_cluster(scheduler), options.count_fits("5×2 cv", place / STORE) as progress:
+        label = "5×2 cv" if cv is None else "cross-validation"
+        with on_cluster(scheduler), options.count_fits(label, place / STORE) as progress:
             found = compare_models(
                 models, first.X, first.y, **settings, store=place / STORE, progress=progress
             )
         _write(found, about, place)
     _show(found, about, place, as_json)
+
+
+def _column(source: tables.Source, name: str, y: Any) -> Any:
+    """A column of the files that is no feature, of the samples that have the target."""
+    ignore = (*(other for other in source.ignore if other != name), str(source.target))
+    read = tables.read_source(replace(source, target=name, ignore=ignore))
+    return options.same_rows(read.y, len(y), name)
 
 
 def _names(methods: str) -> list[str]:

@@ -17,6 +17,7 @@ from rich.markup import escape
 from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
 from multikernel.inspection.rivals.baselines import BASELINES, GROUPS, choose_baselines
+from multikernel.inspection.scoring import scores_asked
 from multikernel.io.tables.censored import Censored
 from multikernel.registry import Method, get_method, list_methods
 
@@ -120,6 +121,58 @@ Scheduler = Annotated[
         help="A dask scheduler, e.g. tcp://10.0.0.7:8786: all its workers do the work, in place of --jobs.",
     ),
 ]
+
+
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="NAMES",
+        help="Scores with commas between them, as scikit-learn names them, e.g. roc_auc,accuracy: the first "
+        "decides.",
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--cv", min=2, metavar="FOLDS", help="Folds; five repetitions of two if not given."),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="The column that tells which samples belong together, such as those of one patient: they stay "
+        "on one side of each fold.",
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="COLUMN", help="The column of the weights of the samples."),
+]
+
+
+def read_scoring(text: str | None) -> list[str] | None:
+    """The scores of an option, refused here if scikit-learn does not know one."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return list(scores_asked(names, "classes"))
+
+
+def judging(
+    scoring: list[str] | None, cv: int | None, columns: dict[str, str | None], read: Callable[[str], Any]
+) -> dict[str, Any]:
+    """Scores, folds, groups and weights as `evaluate` and `compare` take them; `read` gives a column."""
+    found = {name: read(column) for name, column in columns.items() if column is not None}
+    return {"scoring": scoring, "cv": cv, **found}
+
+
+def same_rows(values: Any, n: int, column: str) -> Any:
+    """A column that has an entry for each of the samples."""
+    if values is None or len(values) != n:
+        got = 0 if values is None else len(values)
+        raise ValueError(f"column {column!r} must have an entry for each of the {n} samples; it has {got}.")
+    return values
 
 
 def read_target(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,11 @@ from multikernel._files import check_destination
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.core.store import on_cluster
-from multikernel.inspection import ALL_PARTS, evaluate
+from multikernel.inspection import ALL_PARTS, USUAL_PARTS, evaluate
 from multikernel.io import ModelFolder, tables
 from multikernel.io.tables.fitting import EVALUATION, REPORT
 from multikernel.report import find_renderer, headline, save_report, summarize
+from multikernel.rows import count_rows
 
 # Each needs ten fits of several models; the others need fifteen of one in all.
 _SLOW = ("without_view", "baselines")
@@ -41,10 +43,23 @@ def report(
             "--out", "-o", help="File, ending in .html, .md or .json; FOLDER/report.html if not given."
         ),
     ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="FILE",
+            help="An independent cohort with the same target: the model is scored on it. Of several tables "
+            "NAME=FILE, repeated; views may be missing where the model was fitted with missing=.",
+        ),
+    ] = None,
     parts: Annotated[
         str | None, typer.Option(help=f"Parts with commas between them, of {', '.join(ALL_PARTS)}.")
     ] = None,
     baselines: options.Baselines = "usual",
+    scoring: options.Scoring = None,
+    cv: options.Folds = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"Without the parts that need most fits: {', '.join(_SLOW)}.")
     ] = False,
@@ -68,6 +83,14 @@ def report(
             raise ValueError("--baselines goes with --data and the part baselines: give these, or drop it.")
         find_renderer(place)
         source = _source(data, several, id_column, target_file)
+        judged = {"--test": test, "--scoring": scoring, "--cv": cv, "--groups": groups, "--weights": weights}
+        for name, given in judged.items():
+            if given is not None and source is None:
+                raise ValueError(
+                    f"{name} goes with data: give --data, or --table for each of several tables."
+                )
+        cohort = _cohort_source(test, id_column, target_file) if test else None
+        scores = options.read_scoring(scoring)
     with plain_errors(), stopped("No report was written."):
         require_folder(folder)
         kept = ModelFolder(folder)
@@ -78,6 +101,10 @@ def report(
             X, y, notes = _read(source, record, chosen)
             settings: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
             settings["baselines"] = rivals
+            columns = {"groups": groups, "sample_weight": weights}
+            settings |= options.judging(scores, cv, columns, partial(_column, source, record, count_rows(X)))
+            if cohort is not None:
+                settings["X_test"], settings["y_test"] = _read_cohort(cohort, record)
             store = folder / EVALUATION
             with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **settings, store=store, progress=progress)
@@ -102,6 +129,32 @@ def _source(
     return None
 
 
+def _cohort_source(test: list[str], id_column: str | None, target_file: Path | None) -> tables.Source:
+    """The files of the cohort: one table, or several by name."""
+    if len(test) == 1 and "=" not in test[0]:
+        return tables.Source(Path(test[0]), {}, id_column, target_file=target_file)
+    return tables.Source(None, tables.parse_tables(test), id_column, target_file=target_file)
+
+
+def _column(source: tables.Source, record: dict[str, Any], n: int, name: str) -> Any:
+    """A column of the files, of the samples that have the target of the fit."""
+    fit = record.get("data") or {}
+    read = tables.read_new(replace(source, target=name, how=fit.get("join")), record)
+    return options.same_rows(read.y, n, name)
+
+
+def _read_cohort(source: tables.Source, record: dict[str, Any]) -> tuple[Any, Any]:
+    """The columns and the target of the cohort, as the model reads them."""
+    fit = record.get("data") or {}
+    table = tables.read_new(replace(source, target=fit.get("target"), how=fit.get("join")), record)
+    X, notes = tables.match_training(record, table)
+    say(*notes)
+    y = table.target_as(str(record.get("task")))
+    if y is None:
+        raise ValueError(f"{source.name} must have the target {fit.get('target')!r}.")
+    return X, y
+
+
 def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     """The parts that were asked for."""
     if not has_data and (parts is not None or quick):
@@ -110,7 +163,7 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     if parts is not None and quick:
         raise ValueError("one of --parts and --quick can be given; got both.")
     if parts is None:
-        return [part for part in ALL_PARTS if not (quick and part in _SLOW)]
+        return [part for part in USUAL_PARTS if not (quick and part in _SLOW)]
     names = [name.strip().replace("-", "_") for name in parts.split(",") if name.strip()]
     unknown = [name for name in names if name not in ALL_PARTS]
     if unknown or not names:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
@@ -224,6 +224,60 @@ def _holds_classes(y: Any) -> bool:
     return type_of_target(y) in ("binary", "multiclass")
 
 
+def make_group_folds(
+    y: Any,
+    groups: Any,
+    n_splits: int,
+    *,
+    classifier: bool,
+    random_state: int = 0,
+    n_repeats: int = 1,
+    needs: str = "cross-validation needs",
+) -> list[Split]:
+    """Make folds that leave the samples of each group together, stratified ones for a ``classifier``.
+
+    Fewer are made where there are fewer groups, or a class is in fewer of them.
+
+    Examples
+    --------
+    >>> patients = ["a", "a", "b", "b", "c", "d"]
+    >>> [test.tolist() for _, test in make_group_folds([0, 1, 1, 0, 0, 1], patients, 2, classifier=False)]
+    [[4, 5], [0, 1, 2, 3]]
+    """
+    if check_positive_integer("cv", n_splits) < 2:
+        raise ValueError(f"cv must be at least 2 folds; got {n_splits}.")
+    names, numbers = np.unique(np.asarray(groups), return_inverse=True)
+    most, numbers = names.size, numbers.ravel()
+    if classifier:
+        classes, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
+        in_groups = [np.unique(numbers[codes == code]).size for code in range(classes.size)]
+        rarest = int(np.argmin(in_groups))
+        most = min(most, in_groups[rarest])
+        if most < 2:
+            raise ValueError(
+                f"{needs} each class in at least 2 groups; class {classes.tolist()[rarest]!r} is in "
+                f"{most}. Leave that class out, or use finer groups."
+            )
+    elif most < 2:
+        raise ValueError(f"{needs} at least 2 groups; got {most}. Leave groups out, or add samples.")
+    n_folds, empty = min(int(n_splits), most), np.empty((numbers.size, 0))
+    rng, found = random_source(random_state), []
+    for _ in range(n_repeats):
+        if classifier:
+            folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=rng.randint(2**31 - 1))
+            found += list(folds.split(empty, codes, numbers))
+            continue
+        parts = KFold(n_folds, shuffle=True, random_state=rng).split(names)
+        tests = [np.isin(numbers, part) for _, part in parts]
+        found += [(np.flatnonzero(~test), np.flatnonzero(test)) for test in tests]
+    return found
+
+
+def reads_groups(cv: Any) -> bool:
+    """Whether a splitter reads the groups of the samples."""
+    return isinstance(cv, GroupsConsumerMixin)
+
+
 def _needed(cv: Any) -> str:
     return (
         "cv must be a number of folds, a splitter such as KFold(5), or a list of pairs of training and "
@@ -235,6 +289,50 @@ def check_one_score(scoring: Any) -> None:
     """Refuse several scores where one model is chosen, or one curve drawn."""
     if isinstance(scoring, list | tuple | set | dict):
         raise TypeError(f"scoring must be one score, a name or a function; got {scoring!r}.")
+
+
+_OF_TWO_CLASSES = ("f1", "precision", "recall", "jaccard")  # which count the label 1 by default
+_OF_PROBABILITIES_OF_TWO = ("roc_auc", "average_precision", "neg_brier_score")
+_OF_VALUES = (
+    *("r2", "max_error", "explained_variance", "neg_mean_squared_error", "neg_mean_absolute_error"),
+    *("neg_root_mean_squared_error", "neg_median_absolute_error", "neg_mean_squared_log_error"),
+    *("neg_root_mean_squared_log_error", "neg_mean_poisson_deviance", "neg_mean_gamma_deviance"),
+    *("neg_mean_absolute_percentage_error", "d2_absolute_error_score"),
+)
+_OF_CLASSES = (
+    *("accuracy", "balanced_accuracy", "top_k_accuracy", "neg_log_loss", "matthews_corrcoef"),
+    *("roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted"),
+    *(f"{name}_{mean}" for name in _OF_TWO_CLASSES for mean in ("macro", "micro", "weighted", "samples")),
+    *("positive_likelihood_ratio", "neg_negative_likelihood_ratio", "d2_log_loss_score"),
+    *_OF_TWO_CLASSES,
+    *_OF_PROBABILITIES_OF_TWO,
+)
+
+
+def check_score_suits(scoring: Any, y: Any, *, classifier: bool) -> None:
+    """Refuse the name of a score that cannot be computed for these targets, and say which can."""
+    if not isinstance(scoring, str):
+        return
+    if scoring in (_OF_VALUES if classifier else _OF_CLASSES):
+        found, other = ("values", "labels") if classifier else ("labels", "values")
+        known = "accuracy, balanced_accuracy or f1_macro" if classifier else "r2 or neg_mean_squared_error"
+        raise ValueError(f"scoring={scoring!r} is a score of {found}, and y holds {other}. Use {known}.")
+    if not classifier or scoring not in (*_OF_TWO_CLASSES, *_OF_PROBABILITIES_OF_TWO):
+        return
+    labels = np.unique(np.asarray(y)).tolist()
+    if len(labels) > 2:
+        near = {"roc_auc": "roc_auc_ovr", "average_precision": "f1_macro", "neg_brier_score": "neg_log_loss"}
+        instead = near.get(scoring, f"{scoring}_macro")
+        raise ValueError(
+            f"scoring={scoring!r} is a score of two classes, and y has {len(labels)}. Use {instead!r}."
+        )
+    if scoring in _OF_TWO_CLASSES and 1 not in labels:
+        function = f"{scoring}_score"
+        raise ValueError(
+            f"scoring={scoring!r} takes the label 1 for the positive class, and y holds "
+            f"{', '.join(map(repr, labels))}. Use make_scorer({function}, pos_label={labels[-1]!r}), or "
+            f"'{scoring}_macro'."
+        )
 
 
 def check_takes_weights(scoring: Any) -> None:

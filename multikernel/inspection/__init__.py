@@ -17,14 +17,16 @@
 - `repeated_cv_test`, `corrected_t_test`, `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`,
   `win_tie_loss`: the tests by themselves.
 
-Rooms: ``judging`` has `evaluate` (with ``held_out`` predictions) and `compare` (``comparing`` runs it and
-``comparison`` is what it returns), and the ``answers`` that they state; ``rivals`` are the simpler models
-beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
+Rooms: ``judging`` has `evaluate` (its ``plan``, the ``parts`` that compare, ``held_out`` predictions,
+``learning`` curves, the ``cohort``, and the ``result``) and `compare` (``comparing`` runs it, ``comparison``
+is what it returns, ``rendering`` its tables), and the ``answers`` that they state; ``rivals`` are the simpler
+models beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
 for. ``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or
 by ``slopes``, `cross_view_map`, `explain` (``samples``, with ``score_bounds``), `view_shapley`,
 `select_views` (``selecting``, by ``view_tests`` or ``stability``) and `enriched_sets` (``enrichment``).
-All of them read a model through ``subject``; ``runs`` does the fits
-(resumable, ``fingerprint`` recognises what is stored); ``learned`` is what a fit learned.
+All of them read a model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores,
+``refits`` is one fit and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored);
+``learned`` is what a fit learned.
 """
 
 from ..core.concordance import concordance_index
@@ -39,7 +41,8 @@ from .explaining.slopes import NoSlope
 from .explaining.support_overlap import SupportOverlap, support_overlap
 from .judging.comparing import compare
 from .judging.comparison import Comparison
-from .judging.evaluation import ALL_PARTS, evaluate
+from .judging.evaluation import ALL_PARTS, USUAL_PARTS, evaluate
+from .judging.result import Evaluation
 from .learned import NoLearnedKernel, learned_kernel
 from .statistics.interval_tests import IntervalTest, corrected_t_test, repeated_cv_test
 from .statistics.paired_tests import (
@@ -65,12 +68,14 @@ from .survival.scores import (
 
 __all__ = [
     "ALL_PARTS",
+    "USUAL_PARTS",
     "AucCurve",
     "BrierCurve",
     "Comparison",
     "ConcordanceInterval",
     "CrossViewMap",
     "Enrichment",
+    "Evaluation",
     "EventKFold",
     "Explanation",
     "FeatureImportance",

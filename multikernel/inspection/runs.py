@@ -1,20 +1,17 @@
-"""Runs five repetitions of two-fold cross-validation: who is fitted on which half of what, and scored how.
+"""Who is fitted on which part of what, and scored how: all models of a data set on the same folds.
 
-Every estimator of a data set sees the same ten folds. They are stratified for classifiers and plain for
-regressors. Rows are taken by scikit-learn, so that stacks of kernels lose rows and columns alike. Each fit is
-done once and kept on disk, where a file is given; an estimator that fails may be left out of the results.
+Rows are taken by scikit-learn, so that stacks of kernels lose rows and columns alike. Each fit is done once
+and kept on disk, where a file is given; an estimator that fails may be left out of the results.
 """
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
-import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -23,167 +20,129 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, r2_score
-from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Array
 from .._validation import check_n_jobs
-from ..core.folds import Split, make_folds
-from ..core.low_rank import settle_route
 from ..core.store import Progress, Result, ResultStore, Work, run_works
+from ..core.survival_targets import as_survival
+from ..rows import count_rows
 from ..views.tables import as_tables
 from .fingerprint import fingerprint
-from .statistics.paired_tests import FOLDS, REPEATS
-from .subject import is_integer, shares_of, subject_of
+from .protocol import Protocol, Samples, by_dataset, check_extras, iterate, make_protocol
+from .refits import score_fold, weight_path
+from .scoring import NOTHING, Scorers, check_suits, scorers_for, scores_asked, task_of
+from .statistics.paired_tests import FOLDS
+from .subject import is_integer
 
-N_FITS = REPEATS * FOLDS
-PROTOCOL = (
-    f"{REPEATS} repetitions of {FOLDS}-fold cross-validation on the same folds, so that each of the {N_FITS} "
-    "refits learns from half of the samples"
-)
 GIVEN = "given"  # the name of a data set that the caller has not named
 
 # Raised whenever the meaning of a score changes: stored scores of older versions are not used again.
-_VERSION = 4
+_VERSION = 5
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How models are judged: scores, folds, groups and weights, as the caller gave them."""
+
+    scoring: Any = None
+    cv: Any = None
+    groups: Any = None
+    sample_weight: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cv", iterate(self.cv))
+
+    def samples(self, datasets: Mapping[str, tuple[Any, Any]]) -> dict[str, Samples]:
+        """The data sets with groups and weights of their samples."""
+        groups = by_dataset("groups", self.groups, list(datasets), GIVEN)
+        weights = by_dataset("sample_weight", self.sample_weight, list(datasets), GIVEN)
+        return {
+            name: Samples(X, y, *check_extras(groups.get(name), weights.get(name), count_rows(X)))
+            for name, (X, y) in datasets.items()
+        }
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Estimators and data sets by name, the folds of each data set and the scorer of each estimator."""
+    """Estimators and data sets by name, the folds of each data set and the scorers of each estimator."""
 
     estimators: Mapping[str, Any]
-    datasets: Mapping[str, tuple[Any, Any]]
-    splits: Mapping[str, Sequence[Split]]
-    scorers: Mapping[str, Callable[..., float]]
-    scoring: str
+    datasets: Mapping[str, Samples]
+    protocols: Mapping[str, Protocol]
+    scorers: Mapping[str, Scorers]
+    task: str
     random_state: int
 
+    @property
+    def scorings(self) -> list[str]:
+        """The scores by name, the first of which decides."""
+        return list(next(iter(self.scorers.values())))
 
-def make_contest(estimators: Any, datasets: Any, scoring: Any, seed: int) -> Contest:
+
+def make_contest(estimators: Any, datasets: Any, judging: Judging, seed: int) -> Contest:
     """Check what is compared, before anything is fitted, and draw the folds."""
     _check_estimators(estimators)
-    stratified = _are_classifiers(estimators)
-    checked = _check_datasets(datasets)
-    chosen = _default_scoring(estimators, stratified) if scoring is None else scoring
-    return Contest(
-        dict(estimators),
-        checked,
-        {name: _draw_splits(name, y, stratified, seed) for name, (_, y) in checked.items()},
-        {name: _scorer(name, estimator, chosen) for name, estimator in estimators.items()},
-        _scoring_name(chosen),
-        seed,
-    )
+    task = _same_task(estimators, judging.scoring)
+    samples = judging.samples(_check_datasets(datasets, task))
+    asked = scores_asked(judging.scoring, task)
+    weighted = judging.sample_weight is not None
+    scorers = {
+        name: scorers_for(f"model {name!r}", estimator, asked, weighted)
+        for name, estimator in estimators.items()
+    }
+    for name, estimator in estimators.items():
+        if weighted and weight_path(estimator) is None:
+            raise TypeError(
+                f"model {name!r}, {type(estimator).__name__}, takes no sample_weight. Leave sample_weight or "
+                "that model out."
+            )
+    protocols = {}
+    for name, data in samples.items():
+        if task == "classes":
+            _check_classes(name, np.asarray(data.y))
+        elif len(np.asarray(data.y)) < FOLDS:
+            raise ValueError(f"{_called(name)} must have two samples at least; got {len(data.y)}.")
+        check_suits(asked, data.y, task)
+        protocols[name] = make_protocol(data, judging.cv, task, seed, _called(name))
+    return Contest(dict(estimators), samples, protocols, scorers, task, seed)
 
 
-def list_works(contest: Contest, *, stored: bool) -> dict[tuple[str, str], list[Work]]:
-    """The fits of each (data set, estimator), by repetition and fold; only stored ones need fingerprints."""
+def list_works(
+    contest: Contest, *, stored: bool, also: Mapping[str, Iterable[str]] | None = None
+) -> dict[tuple[str, str], list[Work]]:
+    """The fits of each (data set, estimator), fold by fold; only stored ones need fingerprints.
+
+    `also` is what the refits of some estimators tell beside their scores, see `score_fold`.
+    """
     hashes = _hashes(contest) if stored else {}
     works: dict[tuple[str, str], list[Work]] = {}
-    for dataset, estimator in itertools.product(contest.splits, contest.estimators):
+    for dataset, estimator in itertools.product(contest.protocols, contest.estimators):
         group = works[dataset, estimator] = []
-        name = f"estimator {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
-        for i, split in enumerate(contest.splits[dataset]):
-            repetition, fold = place = divmod(i, FOLDS)
-            mark = fingerprint(hashes[dataset, estimator], place, split) if stored else ""
+        name = f"model {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
+        more = sorted((also or {}).get(estimator, ()))
+        protocol = contest.protocols[dataset]
+        for place, split in zip(protocol.places, protocol.splits, strict=True):
+            repetition, fold = place
+            mark = fingerprint(hashes[dataset, estimator], place, split, more) if stored else ""
             arguments = {
                 "estimator": contest.estimators[estimator],
                 "data": contest.datasets[dataset],
                 "split": split,
-                "scorer": contest.scorers[estimator],
+                "scorers": contest.scorers[estimator],
                 "seed": (contest.random_state, repetition, fold),
                 "label": f"{name}, repetition {repetition}, fold {fold}",
+                "also": more,
             }
             key = json.dumps([dataset, estimator, repetition, fold], ensure_ascii=False)
             group.append(Work(key, mark, score_fold, arguments))
     return works
 
 
-def score_fold(
-    estimator: Any, data: tuple[Any, Any], split: Split, scorer: Any, seed: Sequence[int], label: str
-) -> Result:
-    """Fit a copy of an estimator to one half of the data and score it on the other.
-
-    The seed is that of parameters called random_state that are None, the label what messages call this fit.
-    The result has ``score``, ``fit_seconds``, ``shares``, the share of each view in all the weight, empty
-    where the estimator has none, and ``samples``, the scores of the test samples, whose mean is the score;
-    None where the score is no such mean.
-    """
-    model, keeping = settle_route(seeded(estimator, seed), data[0]), _Keeping(scorer)
-    try:
-        found = cross_validate(
-            model, *data, scoring=keeping, cv=[split], error_score="raise", return_estimator=True
-        )
-    except Exception as error:
-        raise ValueError(f"{label} failed with {type(error).__name__}: {error}") from error
-    scores = {
-        name.removeprefix("test_"): values for name, values in found.items() if name.startswith("test_")
-    }
-    if list(scores) != ["score"]:
-        names = ", ".join(map(repr, scores))
-        raise ValueError(
-            f"scoring must give one number; {label} got a dictionary of {names}. Return one of its values."
-        )
-    score = float(scores["score"][0])
-    if not math.isfinite(score):
-        raise ValueError(
-            f"every score must be finite; {label} scored {score}. Choose a scoring that is defined on every "
-            "fold, or leave that data set out."
-        )
-    shares = shares_of(subject_of(found["estimator"][0]).final)
-    seconds = round(float(found["fit_time"][0]), 6)
-    return {"score": score, "fit_seconds": seconds, "shares": shares, "samples": keeping.samples}
-
-
-class _Keeping:
-    """A scorer that keeps the score of each sample, where the score is the mean of them."""
-
-    def __init__(self, scorer: Any):
-        self.scorer = scorer
-        self.samples: list[Any] | None = None
-        metric = getattr(scorer, "_score_func", None)
-        is_plain = metric in _SAMPLE_SCORES and not scorer._kwargs
-        self.metric = metric if is_plain else None
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Any:
-        if self.metric is None:
-            return self.scorer(estimator, X, y)
-        predicted = estimator.predict(X)
-        score = self.metric(y, predicted)
-        self.samples = _SAMPLE_SCORES[self.metric](np.asarray(y), np.asarray(predicted))
-        return score
-
-
-def _hits(y: Array, predicted: Array) -> list[int]:
-    return (y == predicted).astype(int).tolist()
-
-
-def _explained(y: Array, predicted: Array) -> list[float] | None:
-    """1 − n (y_i − f_i)² / Σ_j (y_j − ȳ)² of each sample, the mean over the outputs."""
-    y = y.reshape(len(y), -1).astype(float)
-    spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
-    if not (spread > 0.0).all():
-        return None
-    errors = (y - predicted.reshape(y.shape)) ** 2
-    return (1.0 - len(y) * errors / spread).mean(axis=1).tolist()
-
-
-_SAMPLE_SCORES: Mapping[Any, Callable[[Array, Array], list[Any] | None]] = {
-    accuracy_score: _hits,
-    r2_score: _explained,
-}
-
-
-def scores_of_samples(results: Sequence[Result], splits: Sequence[Split]) -> Array | None:
-    """The scores of all samples in each repetition, (n_repetitions, n); None where there are none."""
-    if any(result["samples"] is None for result in results):
-        return None
-    scores = np.empty((len(results) // FOLDS, sum(len(rows) for _, rows in splits[:FOLDS])))
-    for i, (result, (_, rows)) in enumerate(zip(results, splits, strict=True)):
-        scores[i // FOLDS, rows] = result["samples"]
-    return scores
+def parts_by_sample(results: Sequence[Result], protocol: Protocol, scoring: str) -> Array | None:
+    """The parts of a score by sample in each repetition, (n_repetitions, n); None where there are none."""
+    return protocol.by_sample([result["samples"][scoring] for result in results])
 
 
 def _hashes(contest: Contest) -> dict[tuple[str, str], str]:
@@ -191,7 +150,7 @@ def _hashes(contest: Contest) -> dict[tuple[str, str], str]:
     versions = _VERSION, version("multikernel"), version("scikit-learn")
     of_data = {name: _hash(_called(name), *data) for name, data in contest.datasets.items()}
     of_fits = {
-        name: _hash(f"estimator {name!r}", estimator, contest.scorers[name], contest.random_state, versions)
+        name: _hash(f"model {name!r}", estimator, contest.scorers[name], contest.random_state, versions)
         for name, estimator in contest.estimators.items()
     }
     return {(data, fit): of_data[data] + of_fits[fit] for data in of_data for fit in of_fits}
@@ -205,16 +164,6 @@ def _hash(label: str, *values: Any) -> str:
             f"store= keeps only scores of what can be recognised by its content, and {label} cannot: {error} "
             "Compare without store=, or make it of objects that pickle understands."
         ) from error
-
-
-def seeded(estimator: Any, seed: Sequence[int]) -> Any:
-    """A copy whose randomness is that of the seed, wherever its parameters leave it open."""
-    model = clone(estimator)
-    rng = np.random.default_rng(seed)
-    for name, value in sorted(model.get_params(deep=True).items()):
-        if value is None and (name == "random_state" or name.endswith("__random_state")):
-            model.set_params(**{name: int(rng.integers(2**31 - 1))})
-    return model
 
 
 # ------------------------------------------------------------------ running
@@ -360,17 +309,17 @@ def _check_named(what: str, given: Any, example: str) -> None:
 
 
 def _check_estimators(estimators: Any) -> None:
-    _check_named("estimators", estimators, '{"svm": SVC(), "mkl": MKLClassifier()}')
+    _check_named("models", estimators, '{"svm": SVC(), "mkl": MKLClassifier()}')
     for name, estimator in estimators.items():
         needed = ("fit", "get_params", "__sklearn_tags__")
         if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
             raise TypeError(
-                f"estimator {name!r} must be an object with fit and get_params, as scikit-learn has them; "
+                f"model {name!r} must be an object with fit and get_params, as scikit-learn has them; "
                 f"got {estimator!r}." + (" Call the class." if isinstance(estimator, type) else "")
             )
 
 
-def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
+def _check_datasets(datasets: Any, task: str) -> dict[str, tuple[Any, Any]]:
     _check_named("datasets", datasets, '{"iris": (X, y)}')
     checked = {}
     for name, data in datasets.items():
@@ -379,6 +328,8 @@ def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
         if data[1] is None:
             raise TypeError(f"{_called(name)} must have targets y, one for each row of X; got None.")
         try:
+            if task == "survival":
+                data = data[0], as_survival(data[1]).to_structured()
             X, y = indexable(as_tables(data[0]) if isinstance(data[0], Mapping) else data[0], data[1])
         except (TypeError, ValueError) as error:
             raise ValueError(f"{_called(name)} must have as many rows as targets: {error}") from error
@@ -386,61 +337,26 @@ def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
     return checked
 
 
-def _are_classifiers(estimators: Mapping[str, Any]) -> bool:
-    kinds = {name: is_classifier(estimator) for name, estimator in estimators.items()}
-    if len(set(kinds.values())) > 1:
-        yes, no = (next(name for name, kind in kinds.items() if kind is wanted) for wanted in (True, False))
-        raise ValueError(
-            f"classifiers can only be compared with classifiers; {yes!r} is one and {no!r} is not. Compare "
-            "them apart."
-        )
-    return next(iter(kinds.values()))
+_PLURALS = {"classes": "classifiers", "values": "regressors", "survival": "survival models"}
 
 
-def _default_scoring(estimators: Mapping[str, Any], classifiers: bool) -> str:
-    if classifiers:
-        return "accuracy"
-    for name, estimator in estimators.items():
-        if not is_regressor(estimator):
+def _same_task(estimators: Mapping[str, Any], scoring: Any) -> str:
+    """What all estimators predict."""
+    tasks = {name: task_of(estimator) for name, estimator in estimators.items()}
+    for kind, plural in _PLURALS.items():
+        yes = [name for name, task in tasks.items() if task == kind]
+        no = [name for name, task in tasks.items() if task != kind]
+        if yes and no and kind != "values":
             raise ValueError(
-                f"scoring must be given for estimator {name!r}: it is neither a classifier nor a regressor."
+                f"{plural} can only be compared with {plural}; {yes[0]!r} is one and {no[0]!r} is not. "
+                "Compare them apart."
             )
-    return "r2"
-
-
-def _scorer(name: str, estimator: Any, scoring: Any) -> Any:
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise TypeError(
-            f"scoring must be the name of one score or a function of (estimator, X, y); got {scoring!r}."
+    unknown = [name for name, task in tasks.items() if task == NOTHING]
+    if unknown and scoring is None:
+        raise ValueError(
+            f"scoring must be given for model {unknown[0]!r}: it is neither a classifier nor a regressor."
         )
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        near = difflib.get_close_matches(scoring, get_scorer_names(), 1)
-        hint = f"Did you mean {near[0]!r}?" if near else "sklearn.metrics.get_scorer_names() has them all."
-        raise ValueError(f"scoring must be a score that scikit-learn knows; got {scoring!r}. {hint}")
-    try:
-        return check_scoring(estimator, scoring=scoring)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"estimator {name!r} cannot be scored: {error}") from error
-
-
-def _scoring_name(scoring: Any) -> str:
-    """What a table calls the score: the name of the function, also within make_scorer or partial."""
-    if isinstance(scoring, str):
-        return scoring
-    function = getattr(scoring, "_score_func", scoring)
-    name = getattr(getattr(function, "func", function), "__name__", "score")
-    if name == "<lambda>":
-        return "score"
-    return f"neg_{name}" if getattr(scoring, "_sign", 1) < 0 else name
-
-
-def _draw_splits(dataset: str, y: Any, stratified: bool, seed: int) -> list[Split]:
-    targets = np.asarray(y)
-    if stratified:
-        _check_classes(dataset, targets)
-    elif len(targets) < FOLDS:
-        raise ValueError(f"{_called(dataset)} must have two samples at least; got {len(targets)}.")
-    return make_folds(targets, FOLDS, classifier=stratified, random_state=seed, n_repeats=REPEATS)
+    return next((task for task in tasks.values() if task != NOTHING), NOTHING)
 
 
 def _check_classes(dataset: str, y: Array) -> None:

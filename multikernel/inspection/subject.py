@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..transductive.classifier import TransductiveMKLClassifier
@@ -18,6 +18,7 @@ from ..views.tables import sample_ids as sample_ids
 from ..views.view import place_views
 from ..viz import describe_data
 from ..viz.fitted import view_shares, weight_names
+from .scoring import task_of
 
 # What a refit for a figure does not need.
 _QUIET: dict[str, Any] = {"callback": None, "verbose": 0}
@@ -106,7 +107,7 @@ class Subject:
 
     @property
     def task(self) -> str:
-        return "classes" if is_classifier(self.model) else "values" if is_regressor(self.model) else "nothing"
+        return task_of(self.model)
 
     @property
     def views(self) -> list[str]:

@@ -49,11 +49,13 @@ def render_markdown(summary: Summary) -> str:
         + _weights(summary)
         + _sections(summary, ("stability", "without_view", "baselines"))
     )
+    parts += _by_score(summary)
     if baselines := words.part(summary, "baselines"):
         parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
-    parts += _held_out(summary) + _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
+    parts += _held_out(summary) + _sections(summary, ("cohort", "overfitting", "learning_curve"))
+    parts += _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
@@ -87,6 +89,17 @@ def _sections(summary: Summary, names: Iterable[str]) -> list[str]:
         if found := words.part(summary, name):
             answer = [escape_markdown(found["answer"])] if found.get("answer") else []
             parts += [f"## {words.PART_NAMES[name]}", *answer, *_table(tables.OF_PARTS[name](found))]
+    return parts
+
+
+def _by_score(summary: Summary) -> list[str]:
+    """What comparisons say by further scores."""
+    parts = []
+    for name in ("without_view", "baselines"):
+        found = words.part(summary, name)
+        for metric, answer, table in tables.by_score(found, tables.OF_PARTS[name]) if found else []:
+            heading = escape_markdown(f"{words.PART_NAMES[name]}, by {metric}")
+            parts += [f"### {heading}", escape_markdown(answer), *_table(table)]
     return parts
 
 

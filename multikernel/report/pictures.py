@@ -114,6 +114,12 @@ _PICTURES = {
         "Score of the model and of the baselines",
         lambda rows, _: f"{len(rows)} models on the same folds. {_BELOW}",
     ),
+    "learning_curve": _Picture(
+        ("n_train", "score", "train"),
+        lambda rows: _SMALL,
+        "Scores by the number of training samples",
+        lambda rows, _: f"{len(rows)} sizes, on training and on held-out samples. {_BELOW}",
+    ),
     "roc": _Picture(
         (),
         lambda curves: _SQUARE if len(curves) <= 5 else (5.4, 3.4),

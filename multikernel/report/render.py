@@ -142,6 +142,9 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
         ("baselines", words.PART_NAMES["baselines"], have["baselines"]),
         ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
         ("held-out", words.PART_NAMES["held_out"], have["held_out"]),
+        ("cohort", words.PART_NAMES["cohort"], have["cohort"]),
+        ("overfitting", words.PART_NAMES["overfitting"], have["overfitting"]),
+        ("learning-curve", words.PART_NAMES["learning_curve"], have["learning_curve"]),
         ("kernels", words.PART_NAMES["heat_maps"], have["heat_maps"]),
         ("embedding", words.PART_NAMES["embedding"], have["embedding"]),
         ("gate", words.PART_NAMES["gate"], have["gate"]),
@@ -163,6 +166,9 @@ def _tables(summary: Summary) -> dict[str, Any]:
         if made[name]:  # rows are marked where a refit gave a warning
             rows = words.part(summary, name)["rows"]
             made[name]["marked"] = [words.has_warned(summary, contender.format(**row)) for row in rows]
+    for name in ("without_view", "baselines"):
+        found = words.part(summary, name)
+        made[f"{name}_by_score"] = tables.by_score(found, tables.OF_PARTS[name]) if found else []
     if made["gate"]:
         made["gate"] = {"table": tables.gate_table(words.part(summary, "gate")), "means": made["gate"]}
     approximation = summary.get("approximation")

@@ -48,6 +48,19 @@ def _its_sd(rows: Sequence[Mapping[str, Any]]) -> Columns:
     return {"Its SD": lambda row: _spread(row.get("difference_sd") if row.get("verdict", "tie") else None)}
 
 
+def _its_interval(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """The interval of each difference, where it is known."""
+    if all(row.get("low") is None for row in rows):
+        return {}
+    return {
+        "95% interval": lambda row: (
+            "–"
+            if row.get("low") is None
+            else f"{format_difference(row['low'])} to {format_difference(row['high'])}"
+        )
+    }
+
+
 def _spread(sd: float | None) -> str:
     return "–" if sd is None else f"±{format_cell(sd)}"
 
@@ -93,7 +106,8 @@ def without_view_table(without: Mapping[str, Any]) -> Table:
         f"{upper_first(without['metric'])} with all views: {format_cell(without['score'])}. The effect of a "
         "view is that minus the score without it."
     )
-    return _tell(caption, columns, without["rows"], note=sentence(without["protocol"]))
+    note = sentence(without["protocol"]) if without["protocol"] else ""
+    return _tell(caption, columns, without["rows"], note=note)
 
 
 def baselines_table(baselines: Mapping[str, Any]) -> Table:
@@ -105,6 +119,7 @@ def baselines_table(baselines: Mapping[str, Any]) -> Table:
         # the model itself has nothing to be compared with
         "Difference": lambda row: format_difference(row["difference"]) if row["verdict"] else "–",
         **_its_sd(baselines["rows"]),
+        **_its_interval(baselines["rows"]),
         "p": lambda row: format_p(row["p"]),
         "Verdict": lambda row: row["verdict"] or "–",
     }
@@ -112,7 +127,8 @@ def baselines_table(baselines: Mapping[str, Any]) -> Table:
         f"{upper_first(baselines['metric'])} of each model. Difference: learned minus the other; the verdict "
         "is on the learned."
     )
-    table = _tell(caption, columns, baselines["rows"], note=sentence(baselines["protocol"]))
+    note = sentence(baselines["protocol"]) if baselines["protocol"] else ""
+    table = _tell(caption, columns, baselines["rows"], note=note)
     table["columns"][-1]["number"] = False
     return table
 
@@ -303,12 +319,60 @@ def gate_means_table(gate: Mapping[str, Any]) -> Table:
     )
 
 
+def cohort_table(cohort: Mapping[str, Any]) -> Table:
+    """The scores on an independent cohort, with their intervals, beside held-out scores."""
+    columns: Columns = {
+        "Score": lambda row: upper_first(row["metric"]),
+        "Cohort": lambda row: format_cell(row["score"]),
+        "95% interval": lambda row: (
+            "–" if row["low"] is None else f"{format_cell(row['low'])} to {format_cell(row['high'])}"
+        ),
+        "Held out": lambda row: format_cell(row["held_out"]),
+        "SD": lambda row: _spread(row["held_out_sd"]),
+    }
+    caption = f"{cohort['n_samples']} samples. Held out: mean and standard deviation over the folds."
+    return _tell(caption, columns, cohort["rows"], note=sentence(cohort["protocol"]))
+
+
+def overfitting_table(overfitting: Mapping[str, Any]) -> Table:
+    """Scores on the samples that refits learned from, beside those on samples that they did not see."""
+    columns: Columns = {
+        "Score": lambda row: upper_first(row["metric"]),
+        "Training": lambda row: format_cell(row["train"]),
+        "Held out": lambda row: format_cell(row["score"]),
+        "Difference": lambda row: format_difference(row["gap"]),
+    }
+    caption = "Mean scores over the folds."
+    return _tell(caption, columns, overfitting["rows"], note=sentence(overfitting["protocol"]))
+
+
+def learning_curve_table(curve: Mapping[str, Any]) -> Table:
+    """Scores by the number of training samples."""
+    columns: Columns = {
+        "Training samples": lambda row: str(row["n_train"]),
+        "Training": lambda row: format_cell(row["train"]),
+        "Held out": lambda row: format_cell(row["score"]),
+        "SD": lambda row: _spread(row["sd"]),
+    }
+    caption = f"{upper_first(curve['metric'])}, mean over the folds."
+    return _tell(caption, columns, curve["rows"], words=0, note=sentence(curve["protocol"]))
+
+
+def by_score(part: Mapping[str, Any], make: Callable[[Any], Table]) -> list[tuple[str, str, Table]]:
+    """What a part says by further scores: the score, the answer and the table of each."""
+    others = (part.get("by_score") or {}).values()
+    return [(found["metric"], found["answer"], make({"protocol": "", **found})) for found in others]
+
+
 # The table of each part of an evaluation but for held-out predictions, which have several.
 OF_PARTS: dict[str, Callable[[Any], Table]] = {
     "data": data_table,
     "stability": stability_table,
     "without_view": without_view_table,
     "baselines": baselines_table,
+    "cohort": cohort_table,
+    "overfitting": overfitting_table,
+    "learning_curve": learning_curve_table,
     "heat_maps": heat_maps_table,
     "embedding": embedding_table,
     "gate": gate_means_table,

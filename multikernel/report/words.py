@@ -28,6 +28,9 @@ PART_NAMES = {
     "without_view": "Without each view",
     "baselines": "Against baselines",
     "held_out": "Held out",
+    "cohort": "Independent cohort",
+    "overfitting": "Training beside held-out scores",
+    "learning_curve": "Learning curve",
     "heat_maps": "Kernels",
     "embedding": "Samples in two dimensions",
     "gate": "Weights of each sample",
@@ -60,11 +63,13 @@ def findings(summary: Summary) -> list[str]:
     n_used = sum((row["weight"] or 0.0) != 0 for row in weights)
     if weights:
         sentences.append(f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used.")
-    baselines, held_out = part(summary, "baselines"), part(summary, "held_out")
+    baselines, held_out, cohort = (part(summary, name) for name in ("baselines", "held_out", "cohort"))
     if baselines and baselines["answer"]:
         sentences.append(str(baselines["answer"]))
     elif held_out and not weights:
         sentences.append(f"Held out, its {held_out['metric']} is {format_cell(held_out['score'])}.")
+    if cohort:
+        sentences.append(str(cohort["answer"]))
     return [sentence for sentence in sentences if sentence]
 
 

@@ -10,6 +10,7 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`,
   :func:`class_weights`; of one that learns projections :func:`local_importance`;
 - of what ``multikernel.inspection.evaluate`` returns: :func:`stability`, :func:`without_view`,
+  :func:`learning_curve`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
 - of what ``multikernel.inspection.feature_importance`` returns: :func:`importance`; of its
@@ -20,10 +21,20 @@ nothing: figures with ``layout="constrained"`` make room for them.
   matrix;
 - of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
   :func:`auc_curve`;
+- of many targets, of what their ``score_by_view`` returns: :func:`target_views`, :func:`dominant_views`;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
-from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
+from .evaluations import (
+    baselines,
+    calibration,
+    confusion,
+    learning_curve,
+    residuals,
+    roc,
+    stability,
+    without_view,
+)
 from .features import cross_view, importance, local_importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
@@ -31,6 +42,7 @@ from .paths import weight_path
 from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
 from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
+from .targets import dominant_views, target_views
 from .views import class_weights, enrichment, selection, shapley, waterfall
 
 __all__ = [
@@ -48,6 +60,7 @@ __all__ = [
     "data_overview",
     "decision_regions",
     "describe_data",
+    "dominant_views",
     "embedding",
     "enrichment",
     "gate",
@@ -55,6 +68,7 @@ __all__ = [
     "importance",
     "kaplan_meier",
     "kernel_matrix",
+    "learning_curve",
     "local_importance",
     "residuals",
     "roc",
@@ -64,6 +78,7 @@ __all__ = [
     "stability",
     "surface",
     "survival_calibration",
+    "target_views",
     "waterfall",
     "weight_path",
     "weights",

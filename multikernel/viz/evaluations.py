@@ -157,6 +157,31 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return words if row["p"] is None or not words else f"{words}, p = {row['p']:.2g}"
 
 
+@picture_of("``learning_curve``")
+def learning_curve(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+    """Would more samples help? Scores on training and on held-out samples, by how many it learned from.
+
+    Lines are means over the folds, bands a standard deviation to both sides.
+    """
+    part = part_of(evaluation, "learning_curve")
+    rows = with_numbers(part["rows"], "n_train", "score", "train")
+    ax = axes_for(ax, width=6.0, height=4.0)
+    sizes = [row["n_train"] for row in rows]
+    for key, spread, name, colour, style in (
+        ("train", "train_sd", "training samples", SKY, "--"),
+        ("score", "sd", "held-out samples", BLUE, "-"),
+    ):
+        means = np.array([row[key] for row in rows])
+        sds = np.array([row[spread] or 0.0 for row in rows])
+        ax.plot(sizes, means, style, marker="o", color=colour, label=name)
+        ax.fill_between(sizes, means - sds, means + sds, color=colour, alpha=0.2, linewidth=0)
+    ax.set_title("Would more samples help?")
+    ax.set_xlabel("training samples")
+    ax.set_ylabel(plain(part["metric"]), **LITERAL)
+    ax.legend(frameon=False)
+    return ax
+
+
 @picture_of("``held_out`` of a classifier")
 def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class."""  # noqa: E501

@@ -12,7 +12,8 @@ from studies.yeung2006 import accuracies
 COUNTS = {
     "gonen2010": {
         "table5.4": 2, "table5.6": 2, "table5.8": 13, "table5.10": 12, "table5.11": 3, "table5.12": 3,
-        "table5.14": 13, "figure1.4": 1, "figure1.5": 3, "figure2.2": 4, "figure2.4": 1, "figure2.5": 2,
+        "table5.14": 13, "figure1.1": 3, "figure1.2": 1, "figure1.3": 1,
+        "figure1.4": 1, "figure1.5": 3, "figure2.2": 4, "figure2.4": 1, "figure2.5": 2,
         "figure5.1": 1, "figure5.2": 2, "figure5.3": 2, "figure5.4": 13, "figure5.6": 13,
         "table5.16": 11, "table5.17": 3, "table5.19": 7, "table5.20": 3,
         "table5.21": 12, "table5.22": 8, "table5.23": 2, "table5.24": 7, "table5.25": 2, "figure3.2": 3 * 5,

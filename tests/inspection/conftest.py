@@ -61,13 +61,13 @@ def classifier(table, views):
 
 @pytest.fixture(scope="session")
 def of_classifier(classifier, table, small_search):
-    return evaluate(classifier, table[0], table[1], cv=3, max_points=30)
+    return evaluate(classifier, table[0], table[1], max_points=30)
 
 
 @pytest.fixture(scope="session")
 def of_regressor(table, views, small_search):
     X, _, value = table
-    return evaluate(MKLRidge(views[:2], random_state=0).fit(X, value), X, value, cv=3, max_points=30)
+    return evaluate(MKLRidge(views[:2], random_state=0).fit(X, value), X, value, max_points=30)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,9 @@ from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.inspection import Comparison
 from multikernel.inspection.judging.answers import answer, on_majority, on_views
 from multikernel.inspection.judging.comparing import _add_baselines
-from multikernel.inspection.judging.evaluation import LEARNED, Scores
+from multikernel.inspection.judging.parts import Scores
+from multikernel.inspection.judging.plan import LEARNED
+from multikernel.inspection.protocol import Protocol
 from multikernel.inspection.rivals.baselines import (
     Report,
     WithoutKernel,
@@ -29,7 +31,7 @@ from multikernel.inspection.rivals.baselines import (
     same_machine,
 )
 from multikernel.inspection.rivals.columns import RBF, column_rival, describe_table
-from multikernel.inspection.runs import Outcomes, make_contest
+from multikernel.inspection.runs import Judging, Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
 from multikernel.kernels import Spectrum
 from multikernel.rules import MeanRule
@@ -118,7 +120,7 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
         "flat": MKLRegressor(views, C=1.0, epsilon=0.1, norm=2.0),
     }
     report = Report()
-    contest = make_contest(models, {"given": (table[0], 100.0 * table[2])}, None, 0)
+    contest = make_contest(models, {"given": (table[0], 100.0 * table[2])}, Judging(), 0)
     found = _add_baselines(models, contest, choose_baselines(True), (None, []), report)
     tested = {name: baseline.tested for name, (_, baseline) in found.items()}
     ridge, svr = "plain sum under KernelRidge with alpha=1", "plain sum under MKLRegressor with C=1"
@@ -178,12 +180,23 @@ def test_a_search_is_looked_through(table, views):
 
 
 # ------------------------------------------------------------------ words
+def scores_of(folds):
+    """Scores of five times two folds, without those of samples."""
+    places = [(i // 2, i % 2) for i in range(10)]
+    protocol = Protocol([(np.arange(5), np.arange(5, 10))] * 10, places, 10, "ten folds")
+    results = {
+        name: [{"scores": {"accuracy": score}, "samples": {"accuracy": None}} for score in values.ravel()]
+        for name, values in folds.items()
+    }
+    return Scores("accuracy", protocol, results, {}, 0.01)
+
+
 def test_a_large_difference_that_is_not_certain_is_named():
     rng = np.random.default_rng(1)
     whole = 0.9 + 0.05 * rng.normal(size=(5, 2))
     folds = {LEARNED: whole, "needed": whole - 0.25 + 0.15 * rng.uniform(-1, 1, size=(5, 2))}
     folds |= {f"idle {k}": whole + 0.02 * rng.normal(size=(5, 2)) for k in range(29)}
-    tests = Scores(folds, {}, {}).against(list(folds)[1:])
+    tests = scores_of(folds).against(list(folds)[1:])
     test = tests["needed"]
     assert test["verdict"] == "tie" and test["p_alone"] < 0.05 and test["better_folds"] == 10
     assert test["difference_sd"] == pytest.approx(np.std(whole - folds["needed"], ddof=1))
@@ -202,7 +215,7 @@ def test_a_large_difference_that_is_not_certain_is_named():
 
 def test_the_majority_is_named_where_it_is_as_good(of_classifier, classifier, table):
     X, label, _ = table
-    predicted = cross_val_predict(classifier, X, label, cv=StratifiedKFold(3, shuffle=True, random_state=0))
+    predicted = cross_val_predict(classifier, X, label, cv=StratifiedKFold(5, shuffle=True, random_state=0))
     found = of_classifier["held_out"]
     assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(label, predicted))
     assert found["majority"] == pytest.approx(np.unique(label, return_counts=True)[1].max() / 48)
@@ -222,7 +235,7 @@ def test_verdicts_speak_of_the_model():
     base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
     noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
     folds = {"learned": base, "poor": base - 0.2 + noise, "good": base + 0.2 + noise, "same": base + noise}
-    found = Scores(folds, {}, {}).against(["poor", "good", "same"])
+    found = scores_of(folds).against(["poor", "good", "same"])
     assert [found[name]["verdict"] for name in ("poor", "good", "same")] == ["better", "worse", "tie"]
     assert found["poor"]["difference"] == pytest.approx(0.2) and found["good"]["difference"] < 0
 
@@ -238,9 +251,10 @@ def test_verdicts_speak_of_the_model():
         (("tie", "better"), "Learning the kernel helped in part:"),
         (("tie", "tie"), "It was not shown that learning the kernel helped:"),
         (("tie", "worse"), "Learning the kernel did not help, use the plain sum:"),
-        (("worse", "tie"), "Learning the kernel did not help, use the best single view:"),
-        (("equal", "equal"), "Learning the kernel made no practical difference:"),
-        (("equal", "better"), "Learning the kernel helped in part:"),
+        (("worse", "tie"), "Learning the kernel did not help, view a alone is enough:"),
+        (("equal", "equal"), "Learning the kernel made no practical difference, view a alone is enough:"),
+        (("equal", "better"), "Learning the kernel made no practical difference, view a alone is enough:"),
+        (("better", "equal"), "Learning the kernel made no practical difference, use the plain sum:"),
     ],
 )
 def test_the_answer_says_what_the_verdicts_say(verdicts, head):
@@ -248,6 +262,6 @@ def test_the_answer_says_what_the_verdicts_say(verdicts, head):
     for name, verdict in zip(("best single view", "plain sum"), verdicts, strict=True):
         gap = {"difference": 0.1, "low": 0.05, "high": 0.15}
         rows.append({"name": name, "score": 0.8, "p": 0.01, "verdict": verdict, **gap})
-    text = answer(rows, "accuracy")
+    text = answer(rows, "accuracy", single="a")
     assert text.startswith(head) and "0.900" in text and "0.800" in text
     assert ("practically equal to" in text) == ("equal" in verdicts)

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 from multikernel import MKLClassifier, stack_kernels
 from multikernel.inspection import compare, holm
-from multikernel.inspection.runs import make_contest
+from multikernel.inspection.runs import Judging, make_contest
 from multikernel.views import MultiTable
 from tests.inspection import toys
 from tests.inspection.toys import ONE, PLACE, TWO, Centroids, numbered, run, scores_of
@@ -186,7 +186,7 @@ def two_scores(estimator, X, y):
     ],
 )
 def test_a_score_that_is_not_one_number_is_named(scoring, message):
-    place = "estimator 'plain' on data set 'near', repetition 0, fold 0"
+    place = "model 'plain' on data set 'near', repetition 0, fold 0"
     with pytest.raises(ValueError, match=message.replace("PLACE", place)):
         run(scoring=scoring)
 
@@ -205,7 +205,7 @@ def test_a_score_that_is_not_one_number_is_named(scoring, message):
 )
 def test_the_caption_names_the_score(scoring, caption):
     estimators = {"a": Centroids(), "b": Centroids()}
-    assert make_contest(estimators, ONE, scoring, 0).scoring == caption
+    assert make_contest(estimators, ONE, Judging(scoring), 0).scorings == [caption]
 
 
 rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
@@ -229,7 +229,7 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
         ({"baselines": ["sum"]}, ValueError, "baselines must be one of"),
         ({"errors": "ignore"}, ValueError, "errors must be one of"),
         ({"estimators": {"a": SVC, "b": SVC()}}, TypeError, "'a' must be an object.*Call the class"),
-        ({"estimators": {"a": "svc", "b": SVC()}}, TypeError, "estimator 'a' must be an object.*got 'svc'"),
+        ({"estimators": {"a": "svc", "b": SVC()}}, TypeError, "model 'a' must be an object.*got 'svc'"),
         ({"estimators": {"a": SVC(), "b": Ridge()}}, ValueError, "'a' is one and 'b' is not"),
         ({"estimators": {"a": Ridge(), "b": KMeans()}}, ValueError, "scoring must be given for .*'b'"),
         ({"reference": "c"}, ValueError, "reference must be one of .*'plain', 'rough'; got 'c'"),
@@ -237,9 +237,11 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
         ({"random_state": None}, ValueError, "random_state must be an integer"),
         ({"random_state": -1}, ValueError, "random_state must be an integer"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be None, a positive number"),
-        ({"scoring": ["accuracy"]}, TypeError, "scoring must be the name of one score"),
+        ({"scoring": [3]}, TypeError, "scoring must be the name of a score"),
+        ({"scoring": []}, ValueError, "one score at least"),
+        ({"scoring": ["accuracy", "accuracy"]}, ValueError, "distinct names"),
         ({"scoring": "acuracy"}, ValueError, "scoring must be .* Did you mean 'accuracy'"),
-        ({"scoring": accuracy_score}, ValueError, "estimator 'plain' cannot be scored"),
+        ({"scoring": accuracy_score}, ValueError, "model 'plain' cannot be scored"),
         ({"store": 3}, TypeError, "store must be the path of a file; got 3"),
         ({"store": Path(__file__).parent}, ValueError, r"is a folder. Use .*fits\.jsonl"),
     ],
@@ -367,7 +369,7 @@ def test_a_fit_that_fails_is_named_and_what_is_done_is_kept(tmp_path, n_jobs):
     path = tmp_path / "scores.jsonl"
     estimators = {"plain": Centroids("plain"), "fussy": Centroids("fussy", fail_on_row=35)}
     datasets = {"small": numbered(n=30), "large": numbered(n=40)}
-    place = "estimator 'fussy' on data set 'large', repetition 0, fold 0 failed with RuntimeError"
+    place = "model 'fussy' on data set 'large', repetition 0, fold 0 failed with RuntimeError"
     with pytest.raises(ValueError, match=rf"{place}: this row does not please\.") as caught:
         run(estimators, datasets, store=path, n_jobs=n_jobs)
     kept = [json.loads(line)["key"] for line in path.read_text().splitlines()]
@@ -391,7 +393,7 @@ def test_a_file_of_something_else_is_no_store(tmp_path):
 def test_what_cannot_be_recognised_is_not_stored(tmp_path):
     with (tmp_path / "x").open("w") as file:
         odd = {"plain": Centroids(), "odd": DummyClassifier(constant=file)}
-        with pytest.raises(TypeError, match=r"estimator 'odd' cannot: a _io\.TextIOWrapper has no content"):
+        with pytest.raises(TypeError, match=r"model 'odd' cannot: a _io\.TextIOWrapper has no content"):
             run(odd, store=tmp_path / "scores.jsonl")
     assert not (tmp_path / "scores.jsonl").exists()
 

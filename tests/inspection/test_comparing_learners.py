@@ -96,7 +96,7 @@ def test_where_one_kernel_of_many_speaks_learning_helps_against_the_sum(helped):
 
 def test_where_there_is_nothing_to_learn_the_answer_says_so(same):
     assert same.answer.startswith(
-        "It was not shown that learning the kernel helped: CenteredAlignment has a mean"
+        "Learning the kernel made no practical difference, use the plain sum: CenteredAlignment has a mean"
     )
     found = same.to_frame()[("plain sum", "verdict")]
     assert (found["CenteredAlignment"], found["best single view"]) == ("equal", "tie")
@@ -312,7 +312,7 @@ class ClassesOnly(Only):
         ({"machine": SVR()}, TypeError, "^machine must be a classifier .*; got SVR"),
         ({"machine": SVC(), "task": "values"}, TypeError, "^machine must be a regressor"),
         ({"machine": SVC}, TypeError, "Call the class"),
-        ({"scoring": "neg_log_loss"}, ValueError, "^estimator 'CenteredAl.* failed with .*predict_proba"),
+        ({"scoring": "neg_log_loss"}, ValueError, "^model 'CenteredAl.* failed with .*predict_proba"),
         ({"kernels": [CenteredAlignment()]}, TypeError, "kernels must be .*; got a weight learner"),
     ],
 )

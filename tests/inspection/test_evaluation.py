@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.model_selection import (
-    KFold,
     RepeatedStratifiedKFold,
     StratifiedKFold,
     cross_val_predict,
@@ -18,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
-from multikernel.inspection import ALL_PARTS, evaluate, holm, repeated_cv_test
+from multikernel.inspection import ALL_PARTS, USUAL_PARTS, evaluate, holm, repeated_cv_test
 from multikernel.inspection.judging.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
@@ -86,7 +85,7 @@ def test_rivals_have_the_same_machine_and_folds(classifier, table, views, of_cla
 
 def test_held_out_predictions_are_those_of_cross_validation(classifier, table, of_classifier):
     X, label, _ = table
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
     predicted = cross_val_predict(classifier, X, label, cv=folds)
     scores = cross_val_predict(classifier, X, label, cv=folds, method="decision_function")
     found = of_classifier["held_out"]
@@ -137,7 +136,7 @@ def test_notes_call_kernels_by_the_names_of_fit(table):
         found = evaluate(fitted, given, label, parts=["stability", "baselines"])
         told = [note for note in found["notes"] if "nearly the identity" in note]
         assert told and all("kernel 'narrow'" in note for note in told)
-        assert "kernel-0" not in json.dumps(found)
+        assert "kernel-0" not in json.dumps(found.to_dict())
         shares = {row["view"]: row["mean"] for row in found["stability"]["rows"]}
         assert list(shares) == ["wide", "narrow"]
         expected = shares if given is stack else expected
@@ -167,25 +166,29 @@ def test_the_worst_predictions_are_those_of_all_samples(of_regressor, table):
 # ------------------------------------------------------------------ keys
 _KEYS = {
     "stability": {"protocol", "rows", "answer"},
-    "without_view": {"protocol", "metric", "score", "sd", "rows", "answer"},
-    "baselines": {"protocol", "metric", "rows", "answer"},
-    "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy"}
+    "without_view": {"protocol", "metric", "score", "sd", "rows", "answer", "by_score"},
+    "baselines": {"protocol", "metric", "rows", "answer", "by_score"},
+    "overfitting": {"protocol", "rows", "support", "answer"},
+    "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy", "by_score"}
     | {"confusion", "roc", "calibration", "residuals", "doubtful"},
     "heat_maps": {"order", "groups", "maps"},
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
 }
-_TEST = {"difference_sd", "low", "high", "p_alone", "better_folds", "worse_folds", "p", "verdict"}
+_TEST = {"difference_sd", "low", "high", "p_alone", "better_folds", "worse_folds", "n_folds"} | {
+    "p",
+    "verdict",
+}
 _ROWS = {
     "stability": {"view", "share", "mean", "sd", "low", "high", "used", "values"},
     "without_view": {"view", "score", "sd", "effect", *_TEST},
     "baselines": {"name", "what", "score", "sd", "difference", *_TEST},
 }
-_TOP = {"task", "n_samples", "views", "classes", "data", "omitted", "notes", *ALL_PARTS}
+_TOP = {"task", "n_samples", "views", "classes", "data", "omitted", "notes", "cohort", *ALL_PARTS}
 
 
 def check(found):
-    json.dumps(found, allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
     assert found.keys() == _TOP
     given = {part for part in ALL_PARTS if found[part] is not None}
     for part in given:
@@ -193,7 +196,7 @@ def check(found):
     for part in given & _ROWS.keys():
         assert all(row.keys() == _ROWS[part] for row in found[part]["rows"])
     told = {entry["part"] for entry in found["omitted"] if entry["why"]}
-    assert set(ALL_PARTS) - given <= told
+    assert set(USUAL_PARTS) - given <= told
 
 
 @pytest.mark.parametrize("kind", ["classifier", "regressor", "one_class"])
@@ -206,7 +209,7 @@ def test_schema(kind, request):
 def test_what_a_classifier_has(of_classifier):
     found = of_classifier
     assert found["task"] == "classes" and found["classes"] == ["<yes>", "no"]
-    assert [part for part in ALL_PARTS if found[part] is None] == ["gate"]
+    assert [part for part in USUAL_PARTS if found[part] is None] == ["gate"]
     names = [row["name"] for row in found["baselines"]["rows"]]
     assert names == ["learned", "best single view", "plain sum", "tuned RBF SVM"]
     held_out = found["held_out"]
@@ -317,17 +320,17 @@ def test_a_stopped_run_goes_on(fussy, table, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as stopped:
-        evaluate(fussy, X, label, parts=parts, cv=2, store=store, progress=stop)
-    assert "4 of 12 fits are kept" in stopped.value.__notes__[0]
+        evaluate(fussy, X, label, parts=parts, store=store, progress=stop)
+    assert "4 of 15 fits are kept" in stopped.value.__notes__[0]
     assert len(store.read_text().splitlines()) == 4
     Fussy.fits = 0
-    found = evaluate(fussy, X, label, parts=parts, cv=2, store=store, progress=lambda *at: seen.append(at))
-    assert seen[0] == (4, 12) and seen[-1] == (12, 12)
-    assert Fussy.fits == 6 + 2 * 6  # ten less four; two folds, each with five for the sigmoid
-    again = evaluate(fussy, X, label, parts=parts, cv=2, store=store)
-    assert Fussy.fits == 18 and again == found
+    found = evaluate(fussy, X, label, parts=parts, store=store, progress=lambda *at: seen.append(at))
+    assert seen[0] == (4, 15) and seen[-1] == (15, 15)
+    assert Fussy.fits == 6 + 5  # ten less four; five folds
+    again = evaluate(fussy, X, label, parts=parts, store=store)
+    assert Fussy.fits == 11 and again == found
     pd.testing.assert_frame_equal(X, before)
-    assert evaluate(fussy, X, label, parts=parts, cv=2) == found
+    assert evaluate(fussy, X, label, parts=parts) == found
     other = clone(fussy).set_params(C=0.01).fit(X, label)
     assert evaluate(other, X, label, parts=["stability"], store=store)["stability"] != found["stability"]
 
@@ -339,7 +342,13 @@ def test_a_stopped_run_goes_on(fussy, table, tmp_path):
         ({"y": ["no"] * 47}, "each of the 48 samples of X; got 47"),
         ({"y": np.arange(48) % 2}, "labels that the model was fitted to, '<yes>', 'no'; got 0, 1"),
         ({"random_state": None}, "random_state must be an integer"),
-        ({"cv": KFold(3)}, "cv must be a whole number of folds, 2 at least; got KFold"),
+        ({"cv": 1}, "cv must be at least 2 folds; got 1"),
+        ({"cv": [([0, 1, 2], [2, 3])] * 2}, "fold 0 has 1 in both, such as 2"),
+        ({"cv": [([0, 1, 2], [99])]}, "cv must be a number of folds"),
+        ({"groups": ["a"] * 47}, "one entry for each of the 48 samples; got 47"),
+        ({"sample_weight": [1.0] * 47}, "sample_weight.shape"),
+        ({"scoring": "f1"}, "takes the label 1 for the positive class, and y holds '<yes>', 'no'"),
+        ({"scoring": "r2"}, "is a score of values, and y holds labels"),
         ({"max_points": 0}, "max_points must be a whole number"),
         ({"rows": 40}, "the 47 samples that the model was fitted to; got 40"),
     ],

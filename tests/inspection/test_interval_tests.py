@@ -23,12 +23,21 @@ def test_it_is_the_formula():
     a, b = drawn()
     found = repeated_cv_test(a, b, level=0.1)
     d = (a - b).mean(axis=0)
-    error = np.sqrt(d.var(ddof=1) / 80 + (a - b).mean(axis=1).var(ddof=1))
+    refits = (a - b).var(axis=0, ddof=1).mean() / 80
+    error = np.sqrt(d.var(ddof=1) / 80 + 1.25 * refits)
     assert found.difference == pytest.approx(d.mean())
     assert found.statistic == pytest.approx(d.mean() / error)
     assert found.pvalue == pytest.approx(2 * student.sf(abs(d.mean() / error), 79))
     assert found.low == pytest.approx(d.mean() + student.ppf(0.05, 79) * error)
     assert found.high == pytest.approx(d.mean() - student.ppf(0.05, 79) * error)
+
+
+def test_one_repetition_has_more_of_the_variance_of_the_samples():
+    a, b = (scores[:1] for scores in drawn())
+    error = np.sqrt(1.8 * (a - b).var(ddof=1) / 80)
+    found = repeated_cv_test(a, b)
+    assert found.statistic == pytest.approx((a - b).mean() / error)
+    assert found.high - found.low == pytest.approx(2 * student.isf(0.025, 79) * error)
 
 
 def test_repetitions_that_agree_leave_the_paired_t_test():
@@ -83,7 +92,7 @@ def test_without_difference_or_spread():
 @pytest.mark.parametrize(
     ("test", "message"),
     [
-        (lambda: repeated_cv_test(np.ones((2, 9))), "3 repetitions and 2 samples at least; got .2, 9."),
+        (lambda: repeated_cv_test(np.ones((5, 1))), "one repetition and 2 samples at least; got .5, 1."),
         (lambda: repeated_cv_test(np.ones(9)), "a must have 2 dimensions"),
         (lambda: repeated_cv_test(np.ones((5, 9)), np.ones((5, 8))), "paired"),
         (lambda: repeated_cv_test(np.full((5, 9), np.nan)), r"a must be finite; the entry at \(0, 0\)"),

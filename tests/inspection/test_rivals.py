@@ -1,7 +1,5 @@
 """Rivals: each has the scores of the same estimator fitted by hand on the same folds."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -454,7 +452,7 @@ def test_the_same_seed_gives_the_same_from_the_store_too(table, views, tmp_path,
         monkeypatch.setattr(kind, "fit", no_fit)
     stored = compare(models, X, label, store=tmp_path / "folds.jsonl", **options)
     assert stored.scores["score"].tolist() == first.scores["score"].tolist()
-    assert json.dumps(evaluate(fitted, X, label, **told)) == json.dumps(one)
+    assert evaluate(fitted, X, label, **told).to_dict() == one.to_dict()
 
 
 def test_each_machine_has_late_fusion_of_its_own(table, views):

@@ -201,7 +201,7 @@ def test_paper_shows_everything(open_page):
     folded = page.locator("#calibration-table")
     assert not folded.is_visible()
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("section").count() == 8
+    assert page.locator("section").count() == 11
     hidden = """() => Array.from(document.querySelectorAll("section, table, figure, svg[role=img]"))
         .filter(part => !part.checkVisibility() || part.getBoundingClientRect().height < 10).length"""
     assert page.evaluate(hidden) == 0
@@ -252,8 +252,8 @@ def test_everything_has_a_name(open_page):
     parts = re.findall(rf"^\s*- '?({roles})\b( \"[^\"]+)?", tree, re.MULTILINE)
     assert [role for role, name in parts if not name] == []
     counts = Counter(role for role, _ in parts)
-    assert counts["img"] == 12 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
-    assert counts["button"] > 10 and counts["table"] == 7
+    assert counts["img"] == 13 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
+    assert counts["button"] > 10 and counts["table"] == 10
 
 
 def test_the_keyboard_reaches_the_content_first(open_page):

@@ -29,6 +29,9 @@ def test_every_part_has_its_section_in_order_and_in_the_contents():
         "Weight of each view",
         "Against baselines",
         "Held out",
+        "Independent cohort",
+        "Training beside held-out scores",
+        "Learning curve",
         "Kernels",
         "Samples in two dimensions",
         "Weights of each sample",
@@ -112,6 +115,9 @@ def test_markdown_has_the_tables():
         "| image | +0.0100 | 0.8900 | ±0.0200 | 0.210 |",
         "| plain sum | 0.8900 | ±0.0120 | +0.0100 | 0.400 | tie |",
         "| dog | 1 | 9 | 1 |",
+        "| Accuracy | 0.8800 | 0.8000 to 0.9400 | 0.9000 | ±0.0200 |",
+        "| Accuracy | 0.9700 | 0.9000 | +0.0700 |",
+        "| 20 | 0.9800 | 0.8500 | ±0.0300 |",
         "| dog | 0.9300 |",
         "| learned kernel | 2.0000 | 0.5000 | 0.0000 | 2.0000 |",
         "The first 50 of 60 samples.",
@@ -196,9 +202,9 @@ def test_pictures_and_shaded_cells_have_contrast(theme):
 def test_tables_are_labelled():
     page = render_html(report(gate=True))
     tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
-    assert len(tables) == 11
+    assert len(tables) == 14
     assert all("<caption>" in table for table in tables)
     assert all("scope" in cell for cell in Page(page).all("th"))
     pictures = [svg for svg in Page(page).all("svg") if svg.get("role") == "img"]
-    assert len(pictures) == 7 + 4  # of which one for each kernel
+    assert len(pictures) == 8 + 4  # of which one for each kernel
     assert all("aria-labelledby" in svg for svg in pictures)

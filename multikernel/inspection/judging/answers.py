@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..rivals.baselines import ELASTIC_NET, FOREST, KEPT, PLAIN_SUM, RBF, SCALED_SUM, SINGLE, listed
-from ..runs import N_FITS
+from ..scoring import TASKS
 from ..statistics.paired_tests import EQUAL, LOSS, TIE, WIN
 
 Part = dict[str, Any]
 
 LEVEL = 0.05
-METRICS = {"classes": "accuracy", "values": "R²"}
+METRICS = {name: task.metric for name, task in TASKS.items()}
 TESTED = (
     "tests and 95% intervals of the differences are those of all samples, with the variance between "
-    "repetitions, or the corrected t test where the score is no mean over samples"
+    "refits, or the corrected t test where the score is no mean over samples"
 )
 _WORDS = {WIN: "better", LOSS: "worse", TIE: "tie", EQUAL: "equal"}
 _WITH_ARTICLE = (SINGLE, PLAIN_SUM, SCALED_SUM, RBF, KEPT, FOREST, ELASTIC_NET)
@@ -50,7 +50,7 @@ def on_views(rows: list[Part], metric: str) -> str:
 
     Examples
     --------
-    >>> row = {"view": "a", "effect": 0.4, "p_alone": 0.01, "p": 0.3, "verdict": "tie", "better_folds": 10}
+    >>> row = {"view": "a", "effect": 0.4, "p_alone": 0.01, "p": 0.3, "verdict": "tie", "better_folds": 10, "n_folds": 10}
     >>> print(on_views([row], "accuracy"))
     No difference was shown for any view. The largest: without a, accuracy falls by 0.400, on all 10 folds (p = 0.01, adjusted for 1 view 0.3), which may well be a difference.
     """  # noqa: E501
@@ -76,7 +76,8 @@ def _change(row: Part, metric: str) -> str:
 
 def _unsure(row: Part, metric: str, rows: list[Part]) -> str:
     folds = row.get("better_folds" if row["effect"] >= 0 else "worse_folds")
-    count = f"all {N_FITS}" if folds == N_FITS else f"{folds} of {N_FITS}"
+    total = row.get("n_folds")
+    count = f"all {total}" if folds == total else f"{folds} of {total}"
     on = "" if folds is None else f", on {count} folds"
     views = f"{len(rows)} view{'s' if len(rows) > 1 else ''}"
     alone = f"p = {row.get('p_alone', row['p']):.2g}, adjusted for {views} {row['p']:.2g}"
@@ -84,30 +85,45 @@ def _unsure(row: Part, metric: str, rows: list[Part]) -> str:
 
 
 def _side(difference: float, row: Part) -> str | None:
-    """On which side all ten folds are, if they are on one."""
-    if row.get("better_folds") == N_FITS and difference > 0:
+    """On which side all folds are, if they are on one."""
+    total = row.get("n_folds")
+    if total is None:
+        return None
+    if row.get("better_folds") == total and difference > 0:
         return "better"
-    return "worse" if row.get("worse_folds") == N_FITS and difference < 0 else None
+    return "worse" if row.get("worse_folds") == total and difference < 0 else None
 
 
 # ------------------------------------------------------------------ against other models
 def did_it_help(tests: Sequence[Part]) -> str | None:
-    """Whether learning the kernel helped, by the tests against the simple rules; None without any."""
+    """Whether learning the kernel helped, by the tests against the simple rules; None without any.
+
+    Where a simple rule is better, or practically equal, it is what to use.
+    """
     simple = [test for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)]
     verdicts = {test["verdict"] for test in simple}
     if not verdicts:
         return None
-    worse = [test for test in simple if test["verdict"] == "worse"]
-    if worse:
-        best = max(worse, key=lambda test: float(test["score"]))
-        return f"Learning the kernel did not help, use the {best['kind']}"
+    for verdict, said in (("worse", "did not help"), ("equal", "made no practical difference")):
+        found = [test for test in simple if test["verdict"] == verdict]
+        if found:
+            return f"Learning the kernel {said}, {_advice(found)}"
     if verdicts == {"better"}:
         return "Learning the kernel helped"
-    if verdicts == {"equal"}:
-        return "Learning the kernel made no practical difference"
     if "better" in verdicts:
         return "Learning the kernel helped in part"
     return "It was not shown that learning the kernel helped"
+
+
+def _advice(tests: Sequence[Part]) -> str:
+    """Which simple rule to use: the best one, and of equals one view, which costs least."""
+    best = max(tests, key=lambda test: (round(float(test["score"]), 12), test["kind"] == SINGLE))
+    single = [test for test in tests if test["kind"] == SINGLE]
+    if single and single[0]["verdict"] == "equal":
+        best = single[0]
+    if best["kind"] == SINGLE and best.get("chosen"):
+        return f"view {best['chosen']} alone is enough"
+    return f"use the {best['kind']}"
 
 
 def on_rivals(tests: Sequence[Part]) -> str:
@@ -120,14 +136,21 @@ def on_rivals(tests: Sequence[Part]) -> str:
 
 
 def answer(
-    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
+    rows: list[Part],
+    metric: str,
+    missing: Sequence[str] = (),
+    majority: tuple[float | None, int] = (None, 1),
+    single: str | None = None,
 ) -> str:
     """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
 
-    `majority` is the rate of the largest class, and the number of samples.
+    `majority` is the rate of the largest class, and the number of samples; `single` the view that the best
+    single view is.
     """
     first = rows[0]
-    tests = [{**row, "kind": row["name"], "rival": with_article(row["name"])} for row in rows[1:]]
+    tests = [
+        {**row, "kind": row["name"], "rival": with_article(row["name"]), "chosen": single} for row in rows[1:]
+    ]
     head = did_it_help(tests) or "Against other models"
     text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
     small = on_majority(first["score"], metric, *majority)
@@ -172,5 +195,5 @@ def _rival_text(test: Part) -> str:
     """A rival with its score, the difference with its interval, and p."""
     gap = f"{test['difference']:+.3f} [{test['low']:+.3f}, {test['high']:+.3f}]"
     side = _side(test["difference"], test) if test["verdict"] == "tie" else None
-    hint = f", yet {side} on all {N_FITS} folds" if side else ""
+    hint = f", yet {side} on all {test['n_folds']} folds" if side else ""
     return f"{test['rival']} ({test['score']:.3f}; {gap}, p = {test['p']:.2g}{hint})"

@@ -20,6 +20,7 @@ from ...rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ...rules.machines import machine_for
 from ...rules.targets import as_targets
 from ...views.tables import as_table
+from ..refits import weight_path
 from ..rivals.baselines import (
     BASELINES,
     KERNEL_RIVALS,
@@ -35,27 +36,29 @@ from ..rivals.baselines import (
     note_units,
     own_contenders,
     simple_rules,
+    suited,
     why_no_simple_rules,
 )
 from ..runs import (
     GIVEN,
-    N_FITS,
     Contest,
+    Judging,
     Outcomes,
     Settings,
     list_works,
     make_contest,
+    parts_by_sample,
     run_groups,
-    scores_of_samples,
 )
+from ..scoring import TASKS, scores_asked
 from ..statistics.interval_tests import EQUIVALENCE
-from ..statistics.paired_tests import FOLDS, check_level, check_reference
+from ..statistics.paired_tests import check_level, check_reference
 from ..subject import Subject
 from .answers import majority_rate
 from .comparison import BEST, About, Baseline, Comparison
 
 _TASKS = ("classes", "values")
-_KEPT = ("score", "fit_seconds", "shares")  # of a fit, in the frame of scores
+_KEPT = ("score", "scores", "fit_seconds", "shares")  # of a fit, in the frame of scores
 
 
 def compare(
@@ -70,6 +73,9 @@ def compare(
     machine: Any = None,
     task: str = "auto",
     scoring: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
     level: float = 0.05,
     equivalence: float = EQUIVALENCE,
     errors: str = "raise",
@@ -78,12 +84,14 @@ def compare(
     store: str | os.PathLike[str] | None = None,
     progress: bool | Progress = True,
 ) -> Comparison:
-    """Compare models by five repetitions of two-fold cross-validation on the same folds.
+    """Compare models on the same folds: five repetitions of two-fold cross-validation, or those of `cv`.
 
     Tests with confidence intervals say which of them differ, and by how much: from simpler baselines, so
     that a difference says whether learning the kernel helped; from a reference; or from each other. Folds are
-    stratified for classifiers and plain for regressors. With `store`, every finished fit is on disk at once:
-    call again with the same arguments after a stop, and only what is missing is computed.
+    stratified for classifiers and plain for regressors. Models that are tuned on inner folds, such as
+    MKLClassifierCV and GridSearchCV, are tuned anew within each training part. With `store`, every finished
+    fit is on disk at once: call again with the same arguments after a stop, and only what is missing is
+    computed.
 
     Parameters
     ----------
@@ -131,10 +139,22 @@ def compare(
     task : {"auto", "classes", "values"}, default="auto"
         What weight learners take y for. "auto": values where y holds fractions or has two dimensions, else
         classes.
-    scoring : str or callable, optional
-        One score that is higher for better predictions, as scikit-learn names it, or a function of
+    scoring : str, callable, list or dict, optional
+        A score that is higher for better predictions, as scikit-learn names it, or a function of
         ``(estimator, X, y)``; accuracy for classifiers and R² for regressors if None, whatever the
-        estimators' own score would be. The best single view is chosen by it too.
+        estimators' own score would be. A list, or a dict of names, has several: each has its own table and
+        verdicts (`Comparison.by_score`), and the first decides. The best single view is chosen by it too.
+    cv : int, splitter or iterable of (train, test), optional
+        The folds of all models. An int is so many folds, stratified for classifiers; a splitter of
+        scikit-learn's, such as ``RepeatedStratifiedKFold(n_splits=5, n_repeats=3)``, or the row numbers of
+        training and test parts themselves. Default: five repetitions of two folds.
+    groups : array-like of shape (n,), optional
+        Samples that belong together, such as those of one patient: they are never on both sides of a fold,
+        neither here nor on the inner folds on which a model is tuned, and tests take groups, not samples, for
+        what is drawn at random. With `datasets` a dict of them by name.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the samples, for the fits and for the scores. A model or a score that takes none is an
+        error. With `datasets` a dict of them by name.
     level : float, default=0.05
         Of the tests.
     equivalence : float, default=0.01
@@ -159,15 +179,17 @@ def compare(
     Returns
     -------
     Comparison
-        ``answer`` is one sentence, ``to_frame()`` scores and tests, ``plot()`` the picture, ``weights`` the
-        mean shares of the views, ``scores`` the score of every fold; over data sets ``win_tie_loss()`` and
-        ``wilcoxon()``.
+        ``summary`` is one sentence, ``to_frame()`` scores and tests, ``plot()`` the picture, ``to_dict()``
+        all of it as plain numbers, ``weights`` the mean shares of the views, ``scores`` the score of every
+        fold; over data sets ``win_tie_loss()`` and ``wilcoxon()``.
 
     Notes
     -----
     On one data set the test is :func:`multikernel.inspection.repeated_cv_test` of the scores of all samples
-    where the score is the accuracy or R², else :func:`multikernel.inspection.corrected_t_test` of the folds;
-    over several data sets wins and losses are counted by the combined 5×2 cv F test, as they are published.
+    where the score is a mean over samples or nearly so (accuracy, balanced accuracy, R², squared and
+    absolute errors, log-loss, the area under the ROC curve of two classes), else
+    :func:`multikernel.inspection.corrected_t_test` of the folds; over several data sets wins and losses are
+    counted by the combined 5×2 cv F test, as they are published, or by these tests on other folds.
     Two folds train on half of the data: a difference that is not found may be there all the same. How often
     the verdicts are right in simulations is on the page ``benchmarks/verdicts`` of the documentation.
 
@@ -219,9 +241,11 @@ def compare(
     learners = [name for name, model in given.items() if isinstance(model, WeightLearner)]
     estimators = _under_machine(given, learners, data, (kernels, machine, task))
     settings = Settings(random_state, n_jobs, store, None if isinstance(progress, bool) else progress)
-    contest = make_contest(estimators, data, scoring, random_state)
+    judging = Judging(scoring, cv, groups, sample_weight)
+    contest = make_contest(estimators, data, judging, random_state)
     report = Report()
-    rivals = _add_baselines(estimators, contest, choice, (scoring, learners), report)
+    first = None if scoring is None else next(iter(scores_asked(scoring, contest.task).values()))
+    rivals = _add_baselines(estimators, contest, choice, (first, learners), report)
     if len(estimators) + len(rivals) < 2:
         only = next(iter(estimators))
         raise ValueError(f"models must be two models at least, or one and baselines; got only {only!r}.")
@@ -229,9 +253,10 @@ def compare(
     if reference != BEST:
         check_reference(list(everyone), reference)
     if rivals:
-        contest = make_contest(everyone, data, scoring, random_state)
+        contest = make_contest(everyone, data, judging, random_state)
+    label = "5×2 cv" if cv is None else "cross-validation"
     bar: AbstractContextManager[Progress | None] = (
-        progress_bar("5×2 cv") if progress is True else nullcontext(settings.progress)
+        progress_bar(label) if progress is True else nullcontext(settings.progress)
     )
     with bar as move:
         works = list_works(contest, stored=settings.is_stored)
@@ -242,16 +267,23 @@ def compare(
         raise ValueError(f"no model could be fitted: {why}")
     if reference in everyone and reference not in left:
         raise ValueError(f"the reference {reference!r} could not be fitted: {why}")
-    return Comparison(
-        scores,
-        reference=reference,
-        baselines={name: baseline for name, (_, baseline) in rivals.items()},
-        level=level,
-        scoring=contest.scoring,
-        about=_about(estimators, rivals, data, contest.scoring, report),
-        samples=_samples(contest, outcomes),
-        equivalence=equivalence,
-    )
+    options: dict[str, Any] = {
+        "reference": reference,
+        "baselines": {name: baseline for name, (_, baseline) in rivals.items()},
+        "level": level,
+        "equivalence": equivalence,
+        "protocols": contest.protocols,
+    }
+    found: dict[str, Comparison] = {}
+    for name in reversed(contest.scorings):
+        about = _about(estimators, rivals, data, name, report)
+        of_name = scores.assign(score=[each[name] for each in scores["scores"]]).drop(columns="scores")
+        samples = _samples(contest, outcomes, name)
+        others = {each: found[each] for each in contest.scorings[1:]} if name == contest.scorings[0] else None
+        found[name] = Comparison(
+            of_name, scoring=name, about=about, samples=samples, others=others, **options
+        )
+    return found[contest.scorings[0]]
 
 
 # ------------------------------------------------------------------ what is compared
@@ -260,6 +292,8 @@ def _data(X: Any, y: Any, datasets: Any) -> Mapping[str, tuple[Any, Any]]:
         if X is not None or y is not None:
             raise TypeError("either X and y or datasets must be given; got both.")
         return datasets
+    if isinstance(y, Mapping):  # of censored times
+        return {GIVEN: (X, y)}
     if X is None or y is None or isinstance(y, str) or np.ndim(y) == 0:
         raise TypeError(f"y must hold the labels or values of the samples of X; got {y!r}.")
     values = np.asarray(y)
@@ -340,10 +374,14 @@ def _add_baselines(
         return {}
     if len(contest.datasets) > 1:
         raise ValueError("baselines are made for one data set. Compare on each data set by itself.")
-    [(X, y)] = contest.datasets.values()
+    [(X, y, _, weight)] = contest.datasets.values()
     subjects = [_bare(model) for model in models.values()]
     task = subjects[0].task
+    choice = suited(choice, task)
     wanted = set(choice.names)
+    if task not in TASKS:
+        choice.left_out(choice.names, "they predict labels or values.", report)
+        wanted = set()
     if task == "values" and np.ndim(y) > 1:  # weight learners pass them on to their machine
         wanted &= {SINGLE, PLAIN_SUM, SCALED_SUM} if options[1] == list(models) else set()
         rest = [name for name in choice.names if name not in wanted]
@@ -355,6 +393,13 @@ def _add_baselines(
     others |= own_contenders(choice, task, X, precomputed)
     for name, contender in others.items():
         found[name] = contender, Baseline(name, list(models))
+    if weight is not None:
+        without = [name for name, (rival, _) in found.items() if weight_path(rival.estimator) is None]
+        known = [found.pop(name)[1].kind for name in without]
+        choice.left_out([kind for kind in known if kind in BASELINES], "it takes no sample_weight.", report)
+        own = [name for name in without if name in choice.own]
+        if own:
+            raise TypeError(f"baseline {own[0]!r} takes no sample_weight. Leave sample_weight or it out.")
     for name in found.keys() & models.keys():
         raise ValueError(f"the models are compared with {name!r}: choose a different name for that model.")
     return dict(sorted(found.items(), key=lambda item: _place(item[1][1].kind)))
@@ -435,23 +480,23 @@ def _scores(contest: Contest, outcomes: Outcomes, report: Report) -> pd.DataFram
     shown = {name if one else (dataset, name): found for (dataset, name), found in outcomes.results.items()}
     Outcomes(shown).note_warnings(report.notes)
     rows = [
-        {"dataset": dataset, "estimator": name, "repetition": i // FOLDS, "fold": i % FOLDS}
+        {"dataset": dataset, "estimator": name, "repetition": repetition, "fold": fold}
         | {what: found[i][what] for what in _KEPT}
         for (dataset, name), found in outcomes.results.items()
         if name not in failed
-        for i in range(N_FITS)
+        for i, (repetition, fold) in enumerate(contest.protocols[dataset].places)
     ]
     columns = ["dataset", "estimator", "repetition", "fold", *_KEPT]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _samples(contest: Contest, outcomes: Outcomes) -> dict[tuple[str, str], Array]:
-    """The scores of the samples of each (data set, model) that has some."""
+def _samples(contest: Contest, outcomes: Outcomes, scoring: str) -> dict[tuple[str, str], Array]:
+    """The parts of a score by sample of each (data set, model) that has some."""
     found = {
-        place: scores_of_samples(results, contest.splits[place[0]])
+        place: parts_by_sample(results, contest.protocols[place[0]], scoring)
         for place, results in outcomes.results.items()
     }
-    return {place: scores for place, scores in found.items() if scores is not None}
+    return {place: parts for place, parts in found.items() if parts is not None}
 
 
 def _about(
@@ -470,7 +515,7 @@ def _about(
     only = len(data) == 1
     return About(
         what,
-        task if task in _TASKS else None,
+        task if task in TASKS else None,
         count_rows(X) if only else None,
         majority_rate(task, y) if only and scoring == "accuracy" else None,
         report.omitted,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..rivals.baselines import listed
-from ..runs import N_FITS, PROTOCOL
+from ..protocol import Protocol, default_words
+from ..rivals.baselines import SINGLE, listed
+from ..scoring import in_words
 from ..statistics.interval_tests import EQUIVALENCE, holm_tests
 from ..statistics.paired_tests import (
     EQUAL,
@@ -23,12 +23,13 @@ from ..statistics.paired_tests import (
     WIN,
     check_level,
     check_reference,
+    count_wins,
     paired_f_tests,
     pairs_of,
     signed_rank_tests,
-    win_tie_loss,
 )
 from .answers import TESTED, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
+from .rendering import as_html, as_markdown, cells, datasets_where
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
@@ -48,16 +49,11 @@ class About:
     """What a comparison knows beside its scores."""
 
     what: Mapping[str, str] = field(default_factory=dict)  # a sentence on each estimator
-    task: str | None = None  # "classes" or "values"
+    task: str | None = None  # "classes", "values" or "survival"
     n_samples: int | None = None
     majority: float | None = None  # the rate of the largest class
     omitted: list[dict[str, str]] = field(default_factory=list)  # the ``part`` that is left out and ``why``
     notes: list[str] = field(default_factory=list)
-
-
-class _Cell(NamedTuple):
-    text: str
-    bold: bool = False
 
 
 class Comparison:
@@ -66,7 +62,7 @@ class Comparison:
     Parameters
     ----------
     scores : DataFrame
-        A row for each fold: ``dataset``, ``estimator``, ``repetition`` (0 to 4), ``fold`` (0 or 1) and
+        A row for each fold: ``dataset``, ``estimator``, ``repetition`` and ``fold``, counted from 0, and
         ``score``, the higher the better; further columns are kept.
     reference : str, optional
         The estimator that all others are tested against; "best" is the one with the highest mean. Without
@@ -79,10 +75,14 @@ class Comparison:
         What the scores are called.
     about : About, optional
         What is said beside the scores.
-    samples : dict of (dataset, estimator) to array of shape (5, n), optional
+    samples : dict of (dataset, estimator) to array of shape (n_repetitions, n), optional
         The score of each sample in each repetition, whose means are the scores.
     equivalence : float, default=0.01
         Differences whose confidence interval lies within ± this are none in practice.
+    protocols : dict of str to Protocol, optional
+        The folds of each data set, where they are known.
+    others : dict of str to Comparison, optional
+        The same models by further scores.
 
     Attributes
     ----------
@@ -123,6 +123,8 @@ class Comparison:
         about: About | None = None,
         samples: Mapping[tuple[str, str], np.ndarray] | None = None,
         equivalence: float = EQUIVALENCE,
+        protocols: Mapping[str, Protocol] | None = None,
+        others: Mapping[str, Comparison] | None = None,
     ) -> None:
         if not isinstance(scores, pd.DataFrame):
             raise TypeError(f"scores must be a DataFrame, a row for each fold; got {type(scores).__name__}.")
@@ -135,6 +137,7 @@ class Comparison:
         self.level, self.scoring = check_level(level), scoring
         self.baselines, self.about = dict(baselines or {}), about or About()
         self._samples, self.equivalence = dict(samples or {}), equivalence
+        self._protocols, self._others = dict(protocols or {}), dict(others or {})
         self.estimators: list[str] = list(dict.fromkeys(scores["estimator"]))
         self.datasets: list[str] = list(dict.fromkeys(scores["dataset"]))
         self._by_name = {
@@ -148,12 +151,27 @@ class Comparison:
 
     # ------------------------------------------------------------------ numbers
     @property
+    def by_score(self) -> dict[str, Comparison]:
+        """The comparison by each score, by its name; the first, which decides, is this one."""
+        return {self.scoring: self, **self._others}
+
+    @property
+    def is_5x2(self) -> bool:
+        """Whether the folds are five repetitions of two."""
+        return all(folds.shape == (REPEATS, FOLDS) for of in self._by_name.values() for folds in of.values())
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds each estimator is scored on, of the first data set."""
+        return int(self._by_name[self.estimators[0]][self.datasets[0]].size)
+
+    @property
     def models(self) -> list[str]:
         """The estimators but for the baselines."""
         return [name for name in self.estimators if name not in self.baselines]
 
     def folds(self, estimator: str, dataset: str | None = None) -> np.ndarray:
-        """Return the scores of an estimator on a data set, shape (5, 2): what `f_test_5x2cv` takes.
+        """Return the scores of an estimator on a data set, (n_repetitions, n_folds): (5, 2) by default.
 
         Parameters
         ----------
@@ -170,7 +188,7 @@ class Comparison:
         return self._by_name[estimator][dataset].copy()
 
     def means(self) -> pd.DataFrame:
-        """Return means and standard deviations over the ten folds.
+        """Return means and standard deviations over the folds.
 
         Returns
         -------
@@ -195,22 +213,27 @@ class Comparison:
         over all pairs), ``better_folds``, ``worse_folds`` and ``verdict``: "equal" if the interval lies
         within ± `equivalence`, "win" or "loss" if p_holm is at most the level, else "tie".
         """
-        found = [
-            holm_tests(
-                {name: self._by_name[name][dataset] for name in self.estimators},
-                family,
-                self.level,
-                {name: scores for (of, name), scores in self._samples.items() if of == dataset},
-                self.equivalence,
-            )
-            for dataset in self.datasets
-            for family in self._families()
-        ]
+        found = [self._holm(dataset, family) for dataset in self.datasets for family in self._families()]
         sizes = [len(tests) for tests in found]
         names = np.repeat([d for d in self.datasets for _ in self._families()], sizes)
         table = pd.concat(found, ignore_index=True)
         table.insert(0, "dataset", names)
         return table
+
+    def _holm(self, dataset: str, pairs: list[tuple[str, str]]) -> pd.DataFrame:
+        """The tests of pairs on one data set."""
+        folds = {name: self._by_name[name][dataset] for name in self.estimators}
+        protocol = self._protocols.get(dataset)
+        n_folds = next(iter(folds.values())).shape[1]
+        return holm_tests(
+            folds,
+            pairs,
+            self.level,
+            {name: scores for (of, name), scores in self._samples.items() if of == dataset},
+            self.equivalence,
+            groups=None if protocol is None else protocol.groups,
+            test_size=1.0 / max(n_folds, 2) if protocol is None else protocol.test_size,
+        )
 
     def _families(self) -> list[list[tuple[str, str]]]:
         """The pairs that are tested, those together that Holm's method adjusts together."""
@@ -234,7 +257,7 @@ class Comparison:
         Returns
         -------
         DataFrame
-            A row for each estimator. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then
+            A row for each estimator. ``("score", "mean")`` and ``("score", "sd")`` over the folds; then
             under the name of each rival, or the kind of each baseline, ``difference``, ``low``, ``high``,
             ``F``, ``p``, ``p_holm``, ``folds`` on which the estimator is better and worse, such as "9–1", and
             ``verdict``, as in `tests`.
@@ -274,7 +297,7 @@ class Comparison:
         return means.rename_axis(columns="view")
 
     def win_tie_loss(self, method: str = "demsar") -> pd.DataFrame:
-        """Return wins, ties and losses of each pair over the data sets, each by its F test alone.
+        """Return wins, ties and losses of each pair over the data sets, each by its own test alone.
 
         Parameters
         ----------
@@ -286,7 +309,7 @@ class Comparison:
         DataFrame
             As `multikernel.inspection.win_tie_loss` gives it.
         """
-        return win_tie_loss(self._by_name, reference=self.reference, level=self.level, method=method)
+        return count_wins(self.set_tests, self.level, method)
 
     def wilcoxon(self, method: str = "demsar") -> pd.DataFrame:
         """Return Wilcoxon's test of each pair over the data sets, by mean scores.
@@ -301,7 +324,7 @@ class Comparison:
         DataFrame
             A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
         """
-        return signed_rank_tests(self._f_tests, self.level, method)
+        return signed_rank_tests(self.set_tests, self.level, method)
 
     def _mean(self, name: str) -> float:
         return float(np.mean([scores.mean() for scores in self._by_name[name].values()]))
@@ -315,7 +338,7 @@ class Comparison:
     @property
     def metric(self) -> str:
         """The score in words."""
-        return "R²" if self.scoring == "r2" else self.scoring.replace("_", " ")
+        return in_words(self.scoring)
 
     @property
     def answer(self) -> str:
@@ -333,13 +356,15 @@ class Comparison:
                 "kind": self._kind(rival),
                 "score": self._mean(rival),
                 "level": self.level,
+                "chosen": self._chosen(rival),
+                "n_folds": self.n_folds,
                 **as_test(test),
             }
             for test in tests
             for rival in [test["rival"]]
         ]
         helped, text = did_it_help(parts), on_rivals(parts)
-        told = f": {text}, as far as {N_FITS} folds can tell" if text else ""
+        told = f": {text}, as far as {self.n_folds} folds can tell" if text else ""
         failed = [name for name, (_, tested) in self.baselines.items() if best in tested]
         failed = [name for name in failed if name not in self.estimators]
         score, about = self._mean(best), self.about
@@ -350,6 +375,14 @@ class Comparison:
         small = on_majority(score, self.metric, about.majority, about.n_samples or 1)
         sentence = f"{head}, {score:.3f}{told}.{on_missing(failed)}"
         return (f"{helped}: " if helped else "") + sentence + (f" {small}" if small else "")
+
+    def _chosen(self, rival: str) -> str | None:
+        """The view that the best single view is, in most folds."""
+        if self._kind(rival) != SINGLE or "shares" not in self.scores:
+            return None
+        shares = self.scores.loc[self.scores["estimator"] == rival, "shares"]
+        means = pd.DataFrame(shares.tolist()).fillna(0.0).mean()
+        return str(means.idxmax()) if means.size and means.max() > 0.5 else None
 
     def _counted(self, name: str) -> str:
         """How often a model is better than the reference, or than any other."""
@@ -368,7 +401,9 @@ class Comparison:
             over = "all tests against the same rival"
         else:
             over = "all pairs" if self.reference is None else "all tests against the reference"
-        return f"{PROTOCOL}; {TESTED}; p is adjusted by Holm's method over {over}."
+        known = [self._protocols[name].words for name in self.datasets if name in self._protocols]
+        shown = known[0] if known else default_words()
+        return f"{shown}; {TESTED}; p is adjusted by Holm's method over {over}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and texts, which JSON can hold.
@@ -377,11 +412,11 @@ class Comparison:
         -------
         dict
             ``task``, ``n_samples``, ``metric``, ``protocol``; ``rows``, of each data set the best mean first:
-            ``dataset``, ``name``, ``what``, ``is_rival``, ``score``, ``sd``, ``seconds`` of a fit, the ten
+            ``dataset``, ``name``, ``what``, ``is_rival``, ``score``, ``sd``, ``seconds`` of a fit, the
             ``folds`` and ``tests``, a list of ``rival``, its ``kind`` ("plain sum", …), ``difference``,
             ``difference_sd``, ``low``, ``high``, ``p_alone``, ``p`` (Holm's), ``better_folds``,
             ``worse_folds`` and ``verdict`` ("better", "worse", "equal", "tie"); ``answer``, ``omitted``,
-            ``notes``.
+            ``notes``; ``by_score``, of each further score its ``metric``, ``rows`` and ``answer``.
         """
         return {
             "task": self.about.task,
@@ -392,7 +427,13 @@ class Comparison:
             "answer": self.answer,
             "omitted": self.about.omitted,
             "notes": self.about.notes,
+            "by_score": {name: other._of_score() for name, other in self._others.items()},
         }
+
+    def _of_score(self) -> dict[str, Any]:
+        """What another score changes."""
+        rows = [row for dataset in self.datasets for row in self._dict_rows(dataset)]
+        return {"metric": self.metric, "rows": rows, "answer": self.answer}
 
     def _dict_rows(self, dataset: str) -> Iterable[dict[str, Any]]:
         tests = self.tests[self.tests["dataset"] == dataset].to_dict("records")
@@ -405,7 +446,7 @@ class Comparison:
                 "is_rival": name in self.baselines,
                 "score": float(folds.mean()),
                 "sd": _deviation(folds),
-                "seconds": self._seconds(name, dataset),
+                "seconds": self.seconds(name, dataset),
                 "folds": folds.ravel().tolist(),
                 "tests": [
                     {"rival": test["rival"], "kind": self._kind(test["rival"]), **as_test(test)}
@@ -414,7 +455,8 @@ class Comparison:
                 ],
             }
 
-    def _seconds(self, name: str, dataset: str) -> float | None:
+    def seconds(self, name: str, dataset: str) -> float | None:
+        """The mean time of a fit, where it is known."""
         if "fit_seconds" not in self.scores:
             return None
         return float(self.scores.loc[self._rows_of(name, dataset), "fit_seconds"].mean())
@@ -428,10 +470,10 @@ class Comparison:
         digits : int, default=3
             Behind the point.
         """
-        return [[cell.text for cell in row] for row in self._cells(digits)]
+        return [[cell.text for cell in row] for row in cells(self, digits)]
 
     def to_markdown(self, title: str | None = None, digits: int = 3) -> str:
-        """Return answer, table, protocol and notes as a page of Markdown.
+        """Return answer, table, protocol and notes as a page of Markdown, for each score one after another.
 
         Parameters
         ----------
@@ -443,18 +485,12 @@ class Comparison:
         -------
         str
         """
-        texts = [[_markdown(cell) for cell in row] for row in self._cells(digits)]
-        widths = [max(3, *(len(row[j]) for row in texts)) for j in range(len(texts[0]))]
-        rule = ["-" * width for width in widths]
-        lines = [] if title is None else [f"# {_escaped(title)}", ""]
-        lines += [_escaped(self.answer), ""]
-        lines += [
-            "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-            for row in [texts[0], rule, *texts[1:]]
-        ]
-        lines += ["", self._caption("**bold**"), ""]
-        lines += [f"- {_escaped(line)}" for line in self._remarks()]
-        return "\n".join(lines).rstrip()
+        return as_markdown(self, title, digits)
+
+    @property
+    def summary(self) -> str:
+        """What the tests show, in a sentence: the ``answer``."""
+        return self.answer
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -462,76 +498,37 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *body = self._cells(3)
-        rows = [_html_row(head, "th"), *(_html_row(row, "td") for row in body)]
-        texts = [self.answer, self._caption("bold"), *self._remarks()]
-        first, *others = (f"<p>{html.escape(text)}</p>" for text in texts)
-        return f"{first}<table>{''.join(rows)}</table>{''.join(others)}"
+        return as_html(self)
 
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """What was left out, and notes."""
         left_out = [f"{entry['part']} was left out: {entry['why']}" for entry in self.about.omitted]
         return left_out + self.about.notes
 
-    def _cells(self, digits: int) -> list[list[_Cell]]:
-        if len(self.datasets) > 1:
-            return self._cells_of_several(digits)
-        frame = self.to_frame()
-        rivals = list(dict.fromkeys(column for column, _ in frame.columns if column != "score"))
-        rows = [["model", self.metric, "s.d.", "seconds", *(f"against {rival}" for rival in rivals)]]
-        for name, row in frame.iterrows():
-            seconds = self._seconds(str(name), self.datasets[0])
-            numbers = [f"{row['score', what]:.{digits}f}" for what in ("mean", "sd")]
-            numbers.append("" if seconds is None else f"{seconds:.2g}")
-            rows.append([str(name), *numbers, *(_test_text(row[rival], digits) for rival in rivals)])
-        return [[_Cell(text) for text in row] for row in rows]
-
-    def _cells_of_several(self, digits: int) -> list[list[_Cell]]:
-        """A row for each data set; wins, ties and losses; Wilcoxon's p-value where there is a reference."""
-        means, bold = self.means(), self._bold()
-        rows = [[_Cell("data set"), *(_Cell(name) for name in self.estimators)]]
-        for dataset in self.datasets:
-            rows.append([_Cell(dataset)])
-            for name in self.estimators:
-                mean, sd = means.loc[dataset, (name, "mean")], means.loc[dataset, (name, "sd")]
-                rows[-1].append(_Cell(f"{mean:.{digits}f} ± {sd:.{digits}f}", (dataset, name) in bold))
-        counts = {name: self._win_tie_loss(name) for name in self.estimators if name != self.reference}
-        foot = {"wins–ties–losses": counts}
-        if self.reference is not None:
-            pvalues = self.wilcoxon()["pvalue"].droplevel("rival")
-            foot["Wilcoxon's p"] = {name: f"{pvalue:.3f}" for name, pvalue in pvalues.items()}
-        for what, texts in foot.items():
-            rows.append([_Cell(what), *(_Cell(texts.get(name, "")) for name in self.estimators)])
-        return rows
-
     def _win_tie_loss(self, name: str) -> str:
         verdicts = (WIN, TIE, LOSS)
-        return "–".join(str(len(_datasets_where(self._f_tests, name, verdict))) for verdict in verdicts)
+        return "–".join(str(len(datasets_where(self.set_tests, name, verdict))) for verdict in verdicts)
 
     @cached_property
-    def _f_tests(self) -> pd.DataFrame:
-        """The tests that wins and losses are counted by, each data set for itself."""
-        return paired_f_tests(self._by_name, reference=self.reference, level=self.level)
+    def set_tests(self) -> pd.DataFrame:
+        """The tests that wins and losses are counted by, each data set for itself.
 
-    def _bold(self) -> set[tuple[str, str]]:
-        """Better than the reference; without one, better than at least one other and worse than none."""
-        rated = [name for name in self.estimators if name != self.reference]
-        won, lost = (
-            {(dataset, name) for name in rated for dataset in _datasets_where(self._f_tests, name, verdict)}
-            for verdict in (WIN, LOSS)
-        )
-        return won - lost
-
-    def _caption(self, bold: str) -> str:
-        if len(self.datasets) == 1:
-            return self.protocol
-        what = f"Mean ± standard deviation of {self.scoring} over {REPEATS}×{FOLDS} folds"
-        than = (
-            "better than at least one other and worse than none"
-            if self.reference is None
-            else f"better than {self.reference}"
-        )
-        text = f"{what}; {bold}: {than} by the 5×2 cv F test at the level of {self.level:g}."
-        return " ".join(text.splitlines())
+        The 5×2 cv F test of five repetitions of two folds, as they are published; of other folds the test
+        that decides on one data set.
+        """
+        if self.is_5x2:
+            return paired_f_tests(self._by_name, reference=self.reference, level=self.level)
+        rows = []
+        for estimator, rival in pairs_of(self.estimators, self.reference):
+            for dataset in self.datasets:
+                [test] = self._holm(dataset, [(estimator, rival)]).to_dict("records")
+                means = [float(self._by_name[name][dataset].mean()) for name in (estimator, rival)]
+                verdict = TIE if test["verdict"] == EQUAL else test["verdict"]
+                rows.append(
+                    (dataset, estimator, rival, *means, test["difference"], np.nan, test["p"], verdict)
+                )
+        columns = [*("dataset", "estimator", "rival", "mean", "rival_mean", "difference")]
+        return pd.DataFrame(rows, columns=[*columns, "statistic", "pvalue", "verdict"])
 
     # ------------------------------------------------------------------ picture
     def plot(self, ax: Any = None, dataset: str | None = None) -> Any:
@@ -573,15 +570,17 @@ class Comparison:
 
     def _folds(self, estimator: str, dataset: str) -> np.ndarray:
         chosen = self.scores[self._rows_of(estimator, dataset)]
+        of_set = self.scores[self.scores["dataset"] == dataset]
         places = list(zip(chosen["repetition"], chosen["fold"], strict=True))
-        wanted = [(i, j) for i in range(REPEATS) for j in range(FOLDS)]
+        shape = int(of_set["repetition"].max()) + 1, int(of_set["fold"].max()) + 1
+        wanted = [(i, j) for i in range(shape[0]) for j in range(shape[1])]
         if sorted(places) != wanted:
             raise ValueError(
-                f"scores must have one row for each of the {REPEATS} repetitions and {FOLDS} folds, counted "
-                f"from 0; {estimator!r} on {dataset!r} has {len(places)} rows"
+                f"scores must have one row for each of the {shape[0]} repetitions and {shape[1]} folds, "
+                f"counted from 0; {estimator!r} on {dataset!r} has {len(places)} rows"
                 + (f" and none for {min(set(wanted) - set(places))}." if set(wanted) - set(places) else ".")
             )
-        values = np.empty((REPEATS, FOLDS))
+        values = np.empty(shape)
         values[tuple(np.transpose(places))] = chosen["score"]
         return values
 
@@ -603,34 +602,3 @@ def _turned(test: Mapping[str, Any]) -> dict[str, Any]:
         "worse_folds": test["better_folds"],
         "verdict": _TURNED[test["verdict"]],
     }
-
-
-def _test_text(test: pd.Series, digits: int) -> str:
-    if pd.isna(test["p_holm"]):
-        return ""
-    return f"{test['difference']:+.{digits}f} (p = {test['p_holm']:.2g}, {test['verdict']})"
-
-
-def _datasets_where(tests: pd.DataFrame, name: str, verdict: str) -> list[Any]:
-    """The data sets of the tests that end so for an estimator, on whichever side of the pair it stands."""
-    ends = ((tests["estimator"] == name) & (tests["verdict"] == verdict)) | (
-        (tests["rival"] == name) & (tests["verdict"] == _TURNED[verdict])
-    )
-    return tests.loc[ends, "dataset"].tolist()
-
-
-def _escaped(text: str) -> str:
-    """Names cannot break a table, or become markup."""
-    one_line = " ".join(text.split())
-    for sign in "\\`*_|<>[]#":
-        one_line = one_line.replace(sign, f"\\{sign}")
-    return one_line
-
-
-def _markdown(cell: _Cell) -> str:
-    return f"**{_escaped(cell.text)}**" if cell.bold else _escaped(cell.text)
-
-
-def _html_row(cells: list[_Cell], tag: str) -> str:
-    texts = (f"<b>{html.escape(c.text)}</b>" if c.bold else html.escape(c.text) for c in cells)
-    return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from sklearn import metrics
-from sklearn.utils.metaestimators import _safe_split
 
 from ..._typing import Array
 from ...core.decisions import SigmoidCalibration
-from ...core.folds import Split, make_folds
-from ...core.low_rank import settle_route
-from ...core.store import Result, Work
-from ..fingerprint import fingerprint
+from ...core.store import Result
 from ..learned import choose_rows, named_row
+from ..protocol import Protocol, Samples
 from ..rivals.baselines import Report
-from ..runs import Settings, seeded
-from ..subject import Subject
-from .answers import METRICS, Part, majority_rate, on_majority
+from ..scoring import TASKS, in_words
+from ..subject import Subject, sample_ids
+from .answers import Part, majority_rate, on_majority
+from .survival import survival_part
 
-GROUP = "held out"
-# Raised whenever the meaning of a result changes: stored ones of older versions are not used again.
-_VERSION = 2
 _OWN, _SIGMOID = "own", "sigmoid"  # whose probabilities
 _CURVE_POINTS = 100
 _BINS = 10
@@ -33,87 +27,6 @@ _WORST = 10  # of all predictions of values
 _UNSURE = 0.2  # difference of the two largest probabilities of a sample
 
 
-# ------------------------------------------------------------------ one refit a fold
-def fold_works(subject: Subject, data: tuple[Any, Any], cv: int, settings: Settings) -> list[Work]:
-    """The folds of a cross-validation of the model; a ValueError if a class has a single sample."""
-    X, y = data
-    splits = make_folds(
-        y, cv, classifier=subject.task == "classes", random_state=settings.random_state, needs="folds need"
-    )
-    model = subject.fresh(probabilities=True)
-    mark = ""
-    if settings.is_stored:
-        mark = fingerprint(model, X, y, _VERSION, version("multikernel"), version("scikit-learn"))
-    works = []
-    for number, split in enumerate(splits):
-        arguments = {
-            "model": model,
-            "data": data,
-            "split": split,
-            "seed": (settings.random_state, number),
-            "label": f"fold {number + 1} of {len(splits)}",
-        }
-        key = json.dumps(["held out", len(splits), number])
-        print_of = fingerprint(mark, split, arguments["seed"]) if settings.is_stored else ""
-        works.append(Work(key, print_of, predict_fold, arguments))
-    return works
-
-
-def predict_fold(
-    model: Any, data: tuple[Any, Any], split: Split, seed: tuple[int, ...], label: str
-) -> Result:
-    """Fit a copy of the model to the training part and predict the rest.
-
-    The result has ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one
-    column for two classes, and ``probabilities`` with ``how`` they were made, each None where it is unknown.
-    """
-    fitted = settle_route(seeded(model, seed), data[0])
-    X_train, y_train = _safe_split(fitted, *data, split[0])
-    X_test, _ = _safe_split(fitted, *data, split[1], split[0])
-    try:
-        fitted.fit(X_train, y_train)
-        predicted = np.asarray(fitted.predict(X_test))
-    except Exception as error:
-        raise ValueError(f"{label} failed with {type(error).__name__}: {error}") from error
-    found = {"rows": split[1].tolist(), "scores": None, "probabilities": None, "how": None}
-    if not hasattr(fitted, "classes_"):
-        return {**found, "predicted": predicted.tolist()}
-    classes = np.unique(np.asarray(data[1]))
-    found["predicted"] = np.searchsorted(classes, predicted).tolist()
-    scores = _scores(fitted, X_test, classes.size)
-    how, probabilities = _probabilities(model, fitted, (X_train, y_train), X_test, scores)
-    if scores is None and probabilities is not None:
-        scores = probabilities[:, 1:] if classes.size == 2 else probabilities
-    found["scores"] = None if scores is None else scores.tolist()
-    found["probabilities"] = None if probabilities is None else probabilities.tolist()
-    return {**found, "how": how}
-
-
-def _scores(fitted: Any, X: Any, n_classes: int) -> Array | None:
-    """One score for each class, or one for the second of two."""
-    if not hasattr(fitted, "decision_function"):
-        return None
-    scores = np.asarray(fitted.decision_function(X), float)
-    scores = scores[:, None] if scores.ndim == 1 else scores
-    return scores if scores.shape[1] == (1 if n_classes == 2 else n_classes) else None
-
-
-def _probabilities(
-    model: Any, fitted: Any, train: tuple[Any, Any], X: Any, scores: Array | None
-) -> tuple[str | None, Array | None]:
-    """The model's own, or a sigmoid of its scores, fitted by folds within the training part."""
-    if hasattr(fitted, "predict_proba"):
-        return _OWN, np.asarray(fitted.predict_proba(X), float)
-    if scores is None:
-        return None, None
-    y = np.asarray(train[1])
-    if np.unique(y, return_counts=True)[1].min() < 2:
-        return None, None
-    sigmoid = SigmoidCalibration(model, random_state=0).fit(train[0], y, None)
-    return _SIGMOID, sigmoid.predict_proba(scores)
-
-
-# ------------------------------------------------------------------ all predictions together
 @dataclass(frozen=True)
 class HeldOut:
     """Predictions of all samples, each by the refit that did not see it."""
@@ -122,7 +35,9 @@ class HeldOut:
     scores: Array | None  # (n, n_classes), or (n, 1) for two classes
     probabilities: Array | None  # (n, n_classes)
     how: str | None  # whose probabilities: "own" or "sigmoid"
-    n_folds: int
+    protocol: str  # in words
+    by_score: list[Part]  # of each score: metric, score, sd, train
+    refits: Sequence[Result] = ()  # what it is made of
 
     def shown(self, task: str) -> list[Any]:
         """Each prediction as it is noted with a sample."""
@@ -132,10 +47,13 @@ class HeldOut:
         return [float(value) for value in values]
 
 
-def pooled(results: list[Result], y: Array, task: str) -> HeldOut:
-    """The folds put together."""
-    rows = np.concatenate([result["rows"] for result in results])
-    order = np.argsort(rows)
+def pooled(results: Sequence[Result], protocol: Protocol, y: Array, task: str) -> HeldOut | None:
+    """The folds of the first repetition put together; None where they do not predict each sample once."""
+    if not protocol.covers:
+        return None
+    results = [results[i] for i in protocol.first]
+    order = np.argsort(np.concatenate([result["rows"] for result in results]))
+    folds = np.repeat(np.arange(len(results)), [len(result["rows"]) for result in results])[order]
 
     def joined(key: str) -> Array | None:
         parts = [result[key] for result in results]
@@ -143,27 +61,72 @@ def pooled(results: list[Result], y: Array, task: str) -> HeldOut:
 
     predicted = joined("predicted")
     assert predicted is not None
+    scores, probabilities, how = joined("decisions"), joined("probabilities"), _OWN
     if task == "classes":
         predicted = np.unique(y)[predicted]
-    how = results[0]["how"]
-    return HeldOut(predicted, joined("scores"), joined("probabilities"), how, len(results))
+        if probabilities is None:
+            probabilities, how = _calibrated(scores, y, folds), _SIGMOID
+    by_score = score_rows(results)
+    kind = "stratified folds" if task in ("classes", "survival") and protocol.groups is None else "folds"
+    repetitions = protocol.shape[0]
+    words = (
+        f"{len(results)} {'' if protocol.is_given else 'shuffled '}{kind}"
+        + (", the first repetition" if repetitions > 1 else "")
+        + ": each sample is predicted by the refit that did not see it, and all predictions are taken "
+        "together."
+    )
+    return HeldOut(predicted, scores, probabilities, how, words, by_score, results)
+
+
+def score_rows(results: Sequence[Result]) -> list[Part]:
+    """Each score on the test parts and on the training parts, its mean over the folds."""
+    rows = []
+    for name in results[0]["scores"]:
+        tested = np.array([result["scores"][name] for result in results])
+        trained = np.array([result["training"][name] for result in results])
+        rows.append(
+            {
+                "metric": in_words(name),
+                "score": float(tested.mean()),
+                "sd": float(tested.std(ddof=1)) if tested.size > 1 else None,
+                "train": float(trained.mean()),
+                "train_sd": float(trained.std(ddof=1)) if trained.size > 1 else None,
+            }
+        )
+    return rows
+
+
+def _calibrated(scores: Array | None, y: Array, folds: Array) -> Array | None:
+    """Probabilities of each fold by sigmoids of scores, fitted to the held-out scores of the other folds."""
+    if scores is None:
+        return None
+    classes = np.unique(y)
+    probabilities = np.empty((len(y), classes.size))
+    for fold in range(folds.max() + 1):
+        own = folds == fold
+        if np.unique(y[~own]).size < classes.size:
+            return None
+        sigmoid = SigmoidCalibration(None).fit_scores(scores[~own], y[~own], None)
+        probabilities[own] = sigmoid.predict_proba(scores[own])
+    return probabilities
 
 
 def held_out_part(
     subject: Subject,
-    y: Array,
+    data: Samples,
     found: HeldOut,
-    points: tuple[int, int],
+    asked: tuple[str, int, int],
     report: Report,
-    ids: list[str] | None = None,
 ) -> Part:
-    """The figures of pooled predictions; samples are named by their ids, where they have any."""
-    kind = "stratified folds" if subject.task == "classes" else "folds"
+    """The figures of pooled predictions; `asked`: the score that decides, the samples to show, and a seed."""
+    scoring, points = asked[0], asked[1:]
+    y, ids = np.asarray(data.y), sample_ids(data.X)
+    is_usual = scoring == TASKS[subject.task].scoring
     part: Part = {
-        "protocol": f"{found.n_folds} shuffled {kind}: each sample is predicted by the refit that did not "
-        "see it, and all predictions are taken together.",
-        "metric": METRICS[subject.task],
-        "majority": majority_rate(subject.task, y),
+        "protocol": found.protocol,
+        "metric": in_words(scoring),
+        "majority": majority_rate(subject.task, y) if scoring == "accuracy" else None,
+        "by_score": found.by_score,
         "balanced_accuracy": None,
         "confusion": None,
         "roc": None,
@@ -171,9 +134,15 @@ def held_out_part(
         "residuals": None,
         "doubtful": None,
     }
+    score = found.by_score[0]["score"]
     if subject.task == "values":
-        score = float(metrics.r2_score(y, found.predicted))
+        if is_usual:
+            score = float(metrics.r2_score(y, found.predicted, sample_weight=data.weight))
         return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report, ids)}
+    if subject.task == "survival":
+        return {**part, "score": score, **survival_part(found.refits, y, report)}
+    if subject.task != "classes":
+        return {**part, "score": score}
     labels = np.unique(y)
     counts = metrics.confusion_matrix(y, found.predicted, labels=labels)
     name = type(subject.final).__name__
@@ -184,7 +153,8 @@ def held_out_part(
             f"{name} has no score for each class." if found.scores is None else "a class has too few samples."
         )
         report.omit("held_out", f"calibration: {why}")
-    score = float(metrics.accuracy_score(y, found.predicted))
+    if is_usual:
+        score = float(metrics.accuracy_score(y, found.predicted, sample_weight=data.weight))
     if small := on_majority(score, part["metric"], part["majority"], len(y)):
         report.notes.append(f"Held-out predictions: {small}")
     return {
@@ -255,7 +225,9 @@ def _calibration(y: Array, labels: Array, found: HeldOut) -> Part:
         predicted, observed = P.max(axis=1), truth[np.arange(len(y)), top]
         of, brier = "probability of the most probable class", float(np.mean(((P - truth) ** 2).sum(axis=1)))
     made = (
-        "the model's own" if found.how == _OWN else "sigmoids of its scores, fitted within the training part"
+        "the model's own"
+        if found.how == _OWN
+        else "sigmoids of its scores, fitted to held-out scores of the other folds"
     )
     bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
     return {

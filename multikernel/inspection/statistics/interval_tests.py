@@ -1,15 +1,18 @@
 """Whether two models differ on one data set, and by how much: tests with an interval.
 
-Scores of the samples, s_ri of sample i in repetition r of cross-validation (whether it was predicted right,
-say), give differences δ_ri between two models, d_i = mean_r δ_ri and d̄ = mean_i d_i:
+Scores of the samples, s_ri of sample i in repetition r of R of cross-validation (whether it was predicted
+right, say), give differences δ_ri between two models, d_i = mean_r δ_ri and d̄ = mean_i d_i:
 
-    t = d̄ / √(V_samples + V_repetitions),   V_samples = Σ_i (d_i − d̄)² / (n (n − 1)),
-    V_repetitions = Σ_r (mean_i δ_ri − d̄)² / (R − 1),   n − 1 degrees of freedom.
+    t = d̄ / √(V_samples + 1.25 V_refits),   V_samples = Σ_i (d_i − d̄)² / (n (n − 1)),
+    V_refits = Σ_i Σ_r (δ_ri − d_i)² / ((R − 1) n²),   n − 1 degrees of freedom.
 
 V_samples is the variance that comes from the n samples at hand; with groups, which are drawn as a whole, the
-sums of the groups stand for the samples. V_repetitions is the whole variance of one repetition, although the
-mean over R has less of it, since it also stands for the variance of the training sets, which always share
-most of their samples. `benchmarks.verdicts` simulates the size and the power of this rule and of the others.
+sums of the groups stand for the samples. V_refits is how much the difference changes where other models
+are fitted to other parts of the same samples. It stands for the variance of the training sets, of which the
+mean over repetitions shows nothing, since all of them are drawn from the same samples: what makes a sample
+easy for one model also makes that model better where it learns from the sample. The factor 1.25 was chosen
+by simulation, as was that of a single repetition, where V_refits is not seen: t = d̄ / √(1.8 V_samples).
+`benchmarks.verdicts` simulates the size and the power of this rule and of others.
 
 Scores of the folds alone, d_j on fold j of J, with n₁ training and n₂ test samples:
 
@@ -33,6 +36,7 @@ from .paired_tests import (
     FOLDS,
     LOSS,
     PAIR,
+    REPEATS,
     TIE,
     WIN,
     PairedTest,
@@ -44,7 +48,8 @@ from .paired_tests import (
 
 _EPS = float(np.finfo(float).eps)
 EQUIVALENCE = 0.01  # differences of less are none in practice: one point
-_FEWEST_REPETITIONS = 3  # whose variance is worth something
+_OF_REFITS = 1.25  # times the variance of refits, and
+_OF_ONE = 1.8  # times that of the samples, where there is one repetition: both by simulation
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class IntervalTest(PairedTest):
 def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float = 0.05) -> IntervalTest:
     """Test whether two models differ, by the scores of all samples in repeated cross-validation.
 
-    Use it for scores that are means over samples, such as the accuracy, with three repetitions or more.
+    Use it for scores that are means over samples, such as the accuracy.
 
     Parameters
     ----------
@@ -90,7 +95,8 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
 
     Notes
     -----
-    The variance is that of the samples plus that of one whole repetition, with n − 1 degrees of freedom.
+    The variance is that of the samples plus 1.25 times that of the refits, with n − 1 degrees of freedom; of
+    a single repetition it is 1.8 times that of the samples.
 
     Examples
     --------
@@ -100,15 +106,17 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
     (0.116, True, True)
     """
     differences = _of_samples(a, b)
-    n = differences.shape[1]
-    of_samples = differences.mean(axis=0)
-    mean = float(without_rounding(np.array([of_samples.mean()]), 1.0, _EPS)[0])
-    sums = _group_sums(of_samples - mean, groups)
-    n_units = sums.size
+    n_repetitions, n = differences.shape
+    mean = float(without_rounding(np.array([differences.mean()]), 1.0, _EPS)[0])
+    units = _group_sums(differences - mean, groups)
+    n_units = units.shape[1]
     if n_units < 2:
         raise ValueError(f"groups must be two at least; got {n_units}. Leave groups out, or add samples.")
-    variance = n_units / (n_units - 1) * float((sums**2).sum()) / n**2
-    variance += float(differences.mean(axis=1).var(ddof=1))
+    variance = n_units / (n_units - 1) * float((units.mean(axis=0) ** 2).sum()) / n**2
+    if n_repetitions == 1:
+        variance *= _OF_ONE
+    else:
+        variance += _OF_REFITS * float(units.var(axis=0, ddof=1).sum()) / n**2
     return _t_test(mean, variance, n_units - 1, level)
 
 
@@ -151,11 +159,6 @@ def corrected_t_test(a: Any, b: Any = None, *, test_size: float, level: float = 
     return _t_test(mean, variance, differences.size - 1, level)
 
 
-def has_repetitions(n_repetitions: int) -> bool:
-    """Whether there are enough repetitions for `repeated_cv_test`."""
-    return n_repetitions >= _FEWEST_REPETITIONS
-
-
 def _t_test(mean: float, variance: float, n_free: int, level: float) -> IntervalTest:
     quantile = float(t_distribution.isf(check_level(level) / 2.0, n_free))
     error = float(np.sqrt(variance))
@@ -175,6 +178,9 @@ def holm_tests(
     level: float,
     samples: Mapping[str, Array] | None = None,
     equivalence: float = EQUIVALENCE,
+    *,
+    groups: Any = None,
+    test_size: float = 1.0 / FOLDS,
 ) -> pd.DataFrame:
     """Test pairs of models on one data set, with Holm's adjustment over the pairs.
 
@@ -184,32 +190,36 @@ def holm_tests(
     rows = []
     for estimator, rival in pairs:
         ours, theirs = folds[estimator], folds[rival]
-        _, lead, of_folds = paired(ours, theirs)
+        lead, f = _lead(ours, theirs)
         sd = float((ours - theirs).std(ddof=1))
         largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
         apart = without_rounding((ours - theirs).ravel(), largest, _EPS)
         sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
-        found = _interval_test((estimator, rival), folds, samples or {}, level)
+        if all(name in (samples or {}) for name in (estimator, rival)):
+            assert samples is not None
+            found = repeated_cv_test(samples[estimator], samples[rival], groups=groups, level=level)
+        else:
+            found = corrected_t_test(ours, theirs, test_size=test_size, level=level)
         shift = lead - found.difference  # folds of unequal size: the mean of all samples is another
         ends = found.low + shift, found.high + shift
-        rows.append((estimator, rival, lead, sd, *ends, of_folds.statistic, found.pvalue, *sides))
+        rows.append((estimator, rival, lead, sd, *ends, f, found.pvalue, *sides))
     columns = [*PAIR, "difference", "difference_sd", "low", "high", "F", "p", "better_folds", "worse_folds"]
     tests = pd.DataFrame(rows, columns=columns)
     tests.insert(columns.index("p") + 1, "p_holm", holm(tests["p"]))
-    lead, rejected = tests["difference"], tests["p_holm"] <= level
+    leads, rejected = tests["difference"], tests["p_holm"] <= level
     same = (tests["low"] > -equivalence) & (tests["high"] < equivalence)
-    verdicts = [same, rejected & (lead > 0.0), rejected & (lead < 0.0)]
+    verdicts = [same, rejected & (leads > 0.0), rejected & (leads < 0.0)]
     return tests.assign(verdict=np.select(verdicts, [EQUAL, WIN, LOSS], TIE))
 
 
-def _interval_test(
-    pair: tuple[str, str], folds: Mapping[str, Array], samples: Mapping[str, Array], level: float
-) -> IntervalTest:
-    if all(name in samples and has_repetitions(len(samples[name])) for name in pair):
-        first, second = (samples[name] for name in pair)
-        return repeated_cv_test(first, second, level=level)
-    first, second = (folds[name] for name in pair)
-    return corrected_t_test(first, second, test_size=1.0 / FOLDS, level=level)
+def _lead(ours: Array, theirs: Array) -> tuple[float, float]:
+    """The difference of the means, and the statistic of the F test where there are five times two folds."""
+    if ours.shape == (REPEATS, FOLDS):
+        _, lead, found = paired(ours, theirs)
+        return lead, found.statistic
+    means = np.array([ours.mean(), theirs.mean()])
+    apart = without_rounding(np.array([means[0] - means[1]]), float(np.abs(means).max()), _EPS)
+    return float(apart[0]), float("nan")
 
 
 # ------------------------------------------------------------------ checks
@@ -217,10 +227,10 @@ def _of_samples(a: Any, b: Any) -> Array:
     scores = [_checked(a, "a", 2)] if b is None else [_checked(a, "a", 2), _checked(b, "b", 2)]
     differences = _minus(scores)
     n_repetitions, n = differences.shape
-    if not has_repetitions(n_repetitions) or n < 2:
+    if n_repetitions < 1 or n < 2:
         raise ValueError(
-            f"scores must be of shape (n_repetitions, n_samples) with {_FEWEST_REPETITIONS} repetitions and "
-            f"2 samples at least; got {differences.shape}. With fewer repetitions use corrected_t_test."
+            "scores must be of shape (n_repetitions, n_samples) with one repetition and 2 samples at least; "
+            f"got {differences.shape}."
         )
     return differences
 
@@ -253,9 +263,12 @@ def _checked(scores: Any, name: str, least: int) -> Array:
 
 
 def _group_sums(values: Array, groups: Any) -> Array:
+    """Sums over the samples of each group, (n_repetitions, n_groups)."""
     if groups is None:
         return values
     numbers = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
-    if numbers.size != values.size:
-        raise ValueError(f"groups must have one entry for each sample, {values.size}; got {numbers.size}.")
-    return np.bincount(numbers, weights=values)
+    if numbers.size != values.shape[1]:
+        raise ValueError(
+            f"groups must have one entry for each sample, {values.shape[1]}; got {numbers.size}."
+        )
+    return np.stack([np.bincount(numbers, weights=row) for row in values])

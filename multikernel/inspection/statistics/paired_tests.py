@@ -375,7 +375,11 @@ def win_tie_loss(
     estimator rival
     ours      theirs     1     1       0       1      1      0     tie
     """
-    tests = paired_f_tests(scores, reference=reference, level=level)
+    return count_wins(paired_f_tests(scores, reference=reference, level=level), level, method)
+
+
+def count_wins(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
+    """Wins, ties and losses of each pair by its `tests`, as `win_tie_loss` gives them."""
     counts = pd.DataFrame(
         [_counts(pair, group) for pair, group in tests.groupby(PAIR, sort=False)],
         columns=[*PAIR, "wins", "ties", "losses", "higher", "equal", "lower"],

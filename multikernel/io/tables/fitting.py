@@ -26,7 +26,7 @@ from multikernel.core.optim.loop import Interrupt, stop_on_interrupt
 from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
 from multikernel.core.survival_targets import as_survival
 from multikernel.inspection.fingerprint import fingerprint
-from multikernel.inspection.runs import score_fold
+from multikernel.inspection.refits import score_fold
 from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
 from multikernel.io.tables.several import Source
 from multikernel.views import View, as_views
@@ -242,7 +242,7 @@ def _work(plan: FitPlan, model: Any, label: str, common: str, fold: int, splits:
         "estimator": model,
         "data": (plan.X, plan.y),
         "split": splits[fold],
-        "scorer": check_scoring(model, scoring=_SCORINGS[plan.task]),
+        "scorers": {"score": check_scoring(model, scoring=_SCORINGS[plan.task])},
         "seed": (fold,),
         "label": f"{plan.method.name} with {label}, fold {fold + 1}",
     }

@@ -125,10 +125,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     dual_coef_, support_ : arrays of shapes (n_machines, n_support) and (n_support,), label × dual and the
         indices of the support samples (Gram matrices only)
     kernel_factors_ : list of KernelFactor, for kernels too large for dual variables in double precision
-    coef_, approximation_ : array of shape (n_machines, n_columns), DataFrame of errors (low-rank factors only)
+    coef_, approximation_ : array of shape (n_machines, n_columns), DataFrame of errors (low rank only)
     working_sets_ : DataFrame of the rows of each working set (many rows only)
-    gram_, missing_, memory_ : str, str and MemoryEstimate, representation of the kernels, treatment of missing
-        views, memory needed
+    gram_, missing_, memory_ : str, str and MemoryEstimate, kernel representation, treatment of missing views
+        and memory needed
     total_cost_ : float, cost of predicting one sample
 
     Notes

@@ -207,6 +207,7 @@ def draw_curves(summary: Summary, path: Path) -> None:
         for method, name in LABELS.items():
             _draw_curve(axes, method, [row for row in rows if row["labels"]["method"] == name], key)
         axes.set(xlabel="dimensions R", ylabel=label)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
     figure.axes[0].legend(fontsize="small")
     figure.savefig(path, dpi=110)

@@ -48,6 +48,7 @@ from multikernel.spectral import (
     SpectralKernelClassifier,
 )
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
+from multikernel.tasks import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from multikernel.transductive import TransductiveMKLClassifier
 from tests.methods_page import estimators
 
@@ -101,6 +102,9 @@ ESTIMATORS = [
     MKLRidge(KernelBank([Linear(), Gaussian()], gram="low_rank", rank=0.1)),
     PairwiseRidge([Linear(), Gaussian()], split=1, weights="uniform"),
     PairwiseRidge([Linear(), Gaussian()], split=1, tol=1e-3),
+    MultiTaskMKLClassifier(),
+    MultiTaskMKLRegressor(),
+    MultiTaskMKLRegressor(loss="squared"),
     SurvivalOfNumbers([Linear(), Gaussian()]),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="ranking"),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="regression"),

@@ -23,8 +23,12 @@ def units(part: str) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
 
     if part == "speed":
         for split in range(SPLITS):
-            for dtype in ("float64", "float32"):
-                yield f"speed:{dtype}:{split}", lambda s=split, d=dtype: speed.measure(s, d)
+            for number, name in enumerate(speed.FITS):
+                for dtype in ("float32", "float64"):
+                    yield (
+                        f"speed:{split}:{number}:{dtype}",
+                        lambda s=split, d=dtype, n=name: speed.measure(s, d, n),
+                    )
     elif part == "scale":
         for dtype, counts in {"float32": scale.COUNTS[-1:], "float64": scale.COUNTS}.items():
             for count in counts:

@@ -35,6 +35,7 @@ from multikernel.spectral import (
     SpectralKernelClassifier,
 )
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
+from multikernel.tasks import MultiTaskMKLClassifier
 from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
@@ -233,6 +234,22 @@ def tuned_survival(fig: Figure) -> None:
     left.set_xlabel("C")
     bare(left, "mean C-index on folds, norms 1 and infinity")
     weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "tasks", "Weights of three tasks of 20 to 80 samples: each alone, and drawn to common ones."
+)
+def tasks(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(140, 12)), np.repeat([0, 1, 2], [20, 40, 80])])
+    y = X[:, 0] + X[:, 2] + 0.5 * rng.normal(size=140) > 0
+    views = [(f"view {m + 1}", Gaussian(), [2 * m, 2 * m + 1]) for m in range(6)]
+    for ax, sharing in zip(two_panels(fig), ("own", 2.0), strict=True):
+        model = MultiTaskMKLClassifier(views, task_column=12, sharing=sharing).fit(X, y)
+        frame = model.weights_frame()
+        for place, task in enumerate(frame.columns):
+            ax.bar(np.arange(6) + 0.27 * (place - 1), frame[task], 0.25, color=COLOURS[place])
+        ax.set(xticks=range(6), title=f"sharing={sharing!r}", xlabel="view")
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

@@ -28,7 +28,8 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.svm.losses import EpsilonInsensitive, Hinge
-from .base import MACHINE_TOL, BaseLocalized, Fit, class_machines, one_class_machine
+from .base import BaseLocalized, Fit
+from .descents import MACHINE_TOL, class_machines, one_class_machine
 from .solver.machines import BinaryMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", *IN_ONE_MACHINE)

@@ -21,7 +21,7 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..views.scaling import Scaling
-from .base import class_machines, one_class_machine, regression_machine
+from .descents import class_machines, one_class_machine, regression_machine
 from .projection_base import BaseProjection
 
 STRATEGIES = ("joint", "crammer_singer", "ovr", "ovo")

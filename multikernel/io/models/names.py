@@ -106,6 +106,7 @@ from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is 
 from ...survival.estimators import MKLSurvival
 from ...survival.solver.baseline import Baseline
 from ...survival.tuned import MKLSurvivalCV
+from ...tasks.estimators import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

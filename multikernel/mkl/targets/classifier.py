@@ -104,6 +104,7 @@ class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
     """
 
     about = LABELS
+    certificate = "machine"
     _penalty = ("alpha", "alphas")
     # what the search of shared weights reads, and this one does not
     norms, normalizations, scoring, rule, n_jobs = NORMS, None, None, "best", None

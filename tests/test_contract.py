@@ -506,6 +506,22 @@ def gram_forms(A=X, names=GRAM_NAMES):
     return {"dict": grams, "named stack": stack_kernels(grams), "list": arrays, "array": array}
 
 
+def check_contributions_frame(model, X):
+    """Its parts are the contributions, and sum to the score that regressors and novelty detectors answer."""
+    frame, parts = model.contributions_frame(X), np.asarray(model.contributions(X))
+    if parts.ndim == 3:
+        summed = frame.drop(columns=["score"], level=1).T.groupby(level=0, sort=False).sum().T
+        np.testing.assert_allclose(frame.xs("score", axis=1, level=1), summed, atol=1e-9)
+        return
+    names = list(model.view_names_)
+    assert list(frame.columns) == [*names, "intercept", "score"]
+    np.testing.assert_array_equal(frame[names], parts)
+    np.testing.assert_allclose(frame[[*names, "intercept"]].sum(axis=1), frame["score"], atol=1e-9)
+    if not hasattr(model, "classes_"):
+        answer = model.decision_function if hasattr(model, "decision_function") else model.predict
+        np.testing.assert_allclose(frame["score"], answer(X), atol=1e-9)
+
+
 @every_with_kernels
 def test_gram_matrices_in_any_form_are_the_same_model(cls):
     names = GRAM_NAMES[:1] if getattr(cls, "_has_one_kernel", False) else GRAM_NAMES
@@ -528,6 +544,7 @@ def test_gram_matrices_in_any_form_are_the_same_model(cls):
             assert_same_bits(said, answers(model, others))
             if hasattr(model, "contributions"):
                 np.testing.assert_array_equal(model.contributions(others), model.contributions(new["array"]))
+                check_contributions_frame(model, others)
             with refuses("the names of fit", f"without {list(names)}"):
                 ask(model, {"other": np.ones((7, N))})
 

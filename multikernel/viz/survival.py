@@ -77,7 +77,7 @@ def kaplan_meier(
     ax.set(xlim=(0.0, 1.02 * last), ylim=(0.0, 1.02), ylabel="share without an event")
     ax.set_title(_title("Who lives longer?" if len(groups) > 1 else "Survival", test))
     ax.set_xlabel(_time_label(unit), **LITERAL)
-    add_legend(ax, entries, loc="lower left", fontsize="small")
+    add_legend(ax, entries, loc=_free_corner(groups, last), fontsize="small")
     if at_risk:
         _write_counts(ax, groups)
     return ax
@@ -202,6 +202,15 @@ def _draw_curve(ax: Axes, curve: Mapping[str, Array], colour: str, style: Any) -
     ticks: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0.8, "linewidth": 0}
     ax.plot(curve["times"][censored], curve["survival"][censored], "|", alpha=0.7, **ticks)
     return line
+
+
+def _free_corner(groups: Mapping[str, Mapping[str, Array]], last: float) -> str:
+    """Where a legend hides nothing: below curves that stay high, else in the upper right."""
+    lowest = 1.0
+    for curve in groups.values():
+        reached = np.searchsorted(curve["times"], 0.4 * last, side="right")
+        lowest = min(lowest, float(np.append(1.0, curve["survival"])[reached]))
+    return "lower left" if lowest > 0.4 else "upper right"
 
 
 def _write_counts(ax: Axes, groups: Mapping[str, Mapping[str, Array]]) -> None:

@@ -2,20 +2,11 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import (
-    costs,
-    halving,
-    machines,
-    preparation,
-    search,
-    search_figures,
-    searching,
-    several_classes,
-    surfaces,
-)
+from studies.gonen2010 import costs, machines, search, search_figures, several_classes, surfaces
 from studies.gonen2010.claims import judge
 from studies.gonen2010.inventory import ABSENT, INVENTORY, REASONS, inventory_notes
 from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
+from studies.gonen2010.own import halving, preparation, searching
 from studies.gonen2010.published import cells_of
 from studies.gonen2010.yeast import DATA
 from studies.study import Study, Table

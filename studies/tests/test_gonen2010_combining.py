@@ -16,9 +16,10 @@ from multikernel.datasets.catalogue import MissingDataset
 from multikernel.inspection import f_test_5x2cv
 from multikernel.mkl.classifier import MKLClassifier
 from studies import get_study, plots, run_table
-from studies.gonen2010 import claims_combining, costs, measuring, preparation, search, setting, surfaces
+from studies.gonen2010 import claims_combining, costs, measuring, search, setting, surfaces
 from studies.gonen2010.inventory import INVENTORY, inventory_notes
 from studies.gonen2010.measuring import Method
+from studies.gonen2010.own import preparation
 from studies.gonen2010.setting import Points, Task
 from studies.gonen2010.yeast import REAL
 

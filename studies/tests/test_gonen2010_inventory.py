@@ -20,8 +20,8 @@ from studies.counts import (
     count_study,
     entry_state,
 )
-from studies.gonen2010 import halving
 from studies.gonen2010.inventory import INVENTORY
+from studies.gonen2010.own import halving
 from studies.gonen2010.published import NUMBERS, cells_of
 from studies.study_page import read_summaries
 

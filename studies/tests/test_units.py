@@ -20,7 +20,7 @@ COUNTS = {
         "figure3.3": 11, "figure3.4": 3, "figure4.3": 2, "figure4.4": 1, "figure5.8": 8, "figure5.9": 5,
         "figure5.10": 1, "figure5.11": 2, "figure5.12": 3, "figure5.13": 8, "figure5.14": 3, "figure5.15": 3,
         "figure5.16": 3, "figure5.17": 3, "figure5.18": 2, "figure5.19": 1 + 2 * 15 + 3 * 5,
-        "figure5.20": 1 + 2 * 15 + 3 * 5, "figure5.21": 1 + 2 * 15 + 3 * 5, "figure5.22": 1 + 5 * 5,
+        "figure5.20": 1 + 2 * 15 + 3 * 5, "figure5.21": 1 + 2 * 15 + 3 * 2, "figure5.22": 1 + 5 * 5,
         "figure5.23": 1, "figure5.24": 1,
     },
     "lanckriet2004": {

@@ -13,6 +13,7 @@ from sksurv.util import Surv
 
 from multikernel import KernelBank, load_model, save_model
 from multikernel.core.folds import EventKFold
+from multikernel.core.svm import interior_point
 from multikernel.kernels import Gaussian, Linear
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.survival.problems import (
@@ -266,6 +267,10 @@ def test_samples_may_lack_views(loss, missing):
     X[30:40, 4:] = np.nan
     model = MKLSurvival(KernelBank(VIEWS, missing=missing), loss=loss, norm=2.0).fit(X, (event, time))
     assert model.missing_ == missing and np.isfinite(model.predict(X)).all()
+    if loss == "cox":
+        risk = np.exp(model.predict(X))
+        jumps = [(event & (time == t)).sum() / risk[time >= t].sum() for t in model.event_times_]
+        np.testing.assert_allclose(model.baseline_hazard_[0], np.cumsum(jumps), rtol=1e-6)
     assert model.score(X, (event, time)) > 0.6
 
 
@@ -277,6 +282,16 @@ def test_costs_and_kept_views():
 
 
 # ---------------------------------------------------------------------- bad input
+def test_bad_times():
+    X, event, time, _ = sample()
+    model = MKLSurvival(VIEWS).fit(X, (event, time))
+    assert model.predict_survival_function(X[:2], 1.0).shape == (2, 1)
+    with pytest.raises(ValueError, match="finite"):
+        model.predict_survival_function(X, [np.nan])
+    with pytest.raises(ValueError, match="times must be numeric"):
+        model.predict_survival_function(X, ["soon"])
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_few_samples(loss):
     X, y = np.array([[0.0], [1.0]]), ([True, False], [1.0, 2.0])
@@ -353,6 +368,8 @@ def test_what_needs_cox():
     with pytest.raises(ValueError, match='strata need loss="cox"'):
         model.fit(X, (event, time), strata=np.zeros(40))
     assert not hasattr(model.fit(X, (event, time)), "predict_survival_function")
+    model = MKLSurvival(VIEWS).fit(X, (event, time))
+    assert not hasattr(model.set_params(loss="ranking").fit(X, (event, time)), "event_times_")
     pairless = ([True, True], [2.0, 2.0])
     with pytest.raises(ValueError, match="a pair of samples that can be compared"):
         MKLSurvival([Linear()], loss="ranking").fit([[0.0], [1.0]], pairless)
@@ -420,3 +437,22 @@ def test_saved_searches_are_the_same(tmp_path):
     save_model(model, tmp_path / "model.mk")
     loaded = load_model(tmp_path / "model.mk")
     np.testing.assert_array_equal(loaded.predict_survival_function(X), model.predict_survival_function(X))
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e2, 1e4])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_small_and_large_penalties(loss, C):
+    """A ranking of large C leaves conjugate gradients too many steps: its Hessian is then factorized."""
+    X, event, time, _ = sample(100)
+    model = MKLSurvival([*VIEWS, ("d", Gaussian(), [0, 1, 2])], loss=loss, C=C).fit(X, (event, time))
+    assert model.status_ == "optimal" and model.dual_gap_ <= 1e-3
+
+
+def test_ranking_by_conjugate_gradients_and_by_factors_are_the_same(monkeypatch):
+    X, event, time, _ = sample(100)
+    models = []
+    for share in (1, 10**6):  # all products that it takes, or none
+        monkeypatch.setattr(interior_point, "_FEWER", share)
+        models.append(MKLSurvival([*VIEWS, Gaussian()], loss="ranking", tol=1e-8).fit(X, (event, time)))
+    np.testing.assert_allclose(models[0].predict(X), models[1].predict(X), atol=1e-4)
+    assert models[0].objective_ == pytest.approx(models[1].objective_, rel=1e-7)

@@ -185,7 +185,7 @@ def view_shapley(
         How many orders of the views are sampled, in pairs of an order and its reverse. None is exact for up
         to 12 views or groups, and 100 beyond.
     random_state : int or RandomState, default=None
-        Draws folds and orders.
+        Draws folds and orders; None always means the same ones.
     n_jobs : int, default=None
         Sets of views, or orders, looked at in parallel; -1 for all processors.
 
@@ -237,7 +237,7 @@ def view_shapley(
     check_is_fitted(model)
     subject = subject_of(model)
     players = _players(subject.views, groups)
-    rng = random_source(random_state)
+    rng = random_source(0 if random_state is None else random_state)
     game = _game(method, subject, X, y, scoring, cv, rng)
     if n_permutations is None and len(players) > MOST_EXACT:
         n_permutations = _PERMUTATIONS

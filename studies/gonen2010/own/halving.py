@@ -11,7 +11,7 @@ from typing import Any
 from studies.compare import comparison_row, group_results
 from studies.gonen2010.costs import LABELS, SIGNS, costly_table, with_shares
 from studies.gonen2010.measuring import Method, chosen_text, measure_task, method_values
-from studies.gonen2010.preparation import N_SMALL, draw_points
+from studies.gonen2010.own.preparation import N_SMALL, draw_points
 from studies.gonen2010.protocol import HALVES
 from studies.gonen2010.setting import LONG_GRID, PROTOCOL
 from studies.study import Quantity, Result, Table, Unit

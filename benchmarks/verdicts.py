@@ -247,7 +247,10 @@ def rates(problem: Problem, n_comparisons: int, seed: int = 0) -> dict[str, floa
 
 def _known_spread(means: Array) -> float:
     """How often a test would see the difference that knew the standard deviation of these means."""
-    ratio = abs(float(means.mean())) / float(means.std(ddof=1))
+    spread = float(means.std(ddof=1))
+    if spread == 0.0:
+        return float(means.any())
+    ratio = abs(float(means.mean())) / spread
     quantile = float(norm.isf(LEVEL / 2.0))
     return float(norm.sf(quantile - ratio) + norm.cdf(-quantile - ratio))
 

@@ -403,8 +403,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         found = shared.find(keys)
         if found is None:
             kept = self._fit_views(table, views, slots)
-            for position, view in zip(kept, self.views_, strict=True):
-                shared.keep(keys[position], view, slots[position])
+            for position, own in zip(kept, self.views_, strict=True):
+                shared.keep(keys[position], own, slots[position])
             return kept
         fitted = {}
         for position, (view, (known, K)) in enumerate(zip(views, found, strict=True)):

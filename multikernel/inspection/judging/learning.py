@@ -85,6 +85,6 @@ def _on_growth(rows: list[Part], metric: str) -> str:
     better = sum(b > a for a, b in zip(before["folds"], last["folds"], strict=True))
     return (
         f"Held-out {metric} is {start['score']:.3f} with {start['n_train']} training samples and "
-        f"{last['score']:.3f} with {last['n_train']}; the last {added} samples changed it by {step:+.3f} "
+        f"{last['score']:.3f} with {last['n_train']}; the last {added} samples changed it by {round(step, 3) + 0.0:+.3f} "
         f"(better on {better} of {len(last['folds'])} folds)."
     )

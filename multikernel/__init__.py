@@ -87,7 +87,18 @@ _REPLACED = {"MulticlassSVC": 'MKLClassifier(multiclass="joint")'}
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 _NEW_HOMES = {name: room for room, names in _MOVED.items() for name in names}
 __all__ = sorted(_HOMES)
-_OTHERS = ("core", "datasets", "doctor", "reduction", "registry", "report", "rows", "survival", "viz")
+_OTHERS = (
+    "core",
+    "datasets",
+    "doctor",
+    "reduction",
+    "registry",
+    "report",
+    "rows",
+    "survival",
+    "tasks",
+    "viz",
+)
 _PACKAGES = tuple(dict.fromkeys((*_ROOMS, *_MOVED, *_OTHERS)))
 
 

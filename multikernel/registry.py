@@ -36,6 +36,7 @@ from .mkl import (
     MKLRegressor,
     MKLRegressorCV,
     MKLRidge,
+    MKLRidgeClassifierCV,
     MKLRidgeCV,
     RegularizedMKLClassifier,
     RegularizedMKLRegressor,
@@ -55,6 +56,7 @@ from .rules.machines import default_machine
 from .soft_labels import PosteriorSVC
 from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
 from .survival import MKLSurvival, MKLSurvivalCV
+from .tasks import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from .transductive import TransductiveMKLClassifier
 from .views import KernelBank, as_views
 from .views.precomputed import storage_of
@@ -80,9 +82,11 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned", "Penalty and norm chosen by cross-validation", MKLClassifierCV, MKLRegressorCV),
     ("ridge", "Kernel ridge regression with learned weights", None, MKLRidge),
     ("tuned_ridge", "Ridge regression with alpha and norm chosen by leave-one-out", None, MKLRidgeCV),
+    ("ridge_labels", "Many labels, with kernel weights for each", MKLRidgeClassifierCV),
     ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
     ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
     ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
+    ("tasks", "Weights of several tasks, learned together", MultiTaskMKLClassifier, MultiTaskMKLRegressor),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

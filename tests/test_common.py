@@ -35,7 +35,7 @@ from multikernel.localized import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
-from multikernel.mkl import RegularizedMKLClassifier, RegularizedMKLRegressor
+from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
 from multikernel.reduction import LFDA
@@ -48,6 +48,7 @@ from multikernel.spectral import (
     SpectralKernelClassifier,
 )
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
+from multikernel.tasks import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from multikernel.transductive import TransductiveMKLClassifier
 from tests.methods_page import estimators
 
@@ -101,6 +102,9 @@ ESTIMATORS = [
     MKLRidge(KernelBank([Linear(), Gaussian()], gram="low_rank", rank=0.1)),
     PairwiseRidge([Linear(), Gaussian()], split=1, weights="uniform"),
     PairwiseRidge([Linear(), Gaussian()], split=1, tol=1e-3),
+    MultiTaskMKLClassifier(),
+    MultiTaskMKLRegressor(),
+    MultiTaskMKLRegressor(loss="squared"),
     SurvivalOfNumbers([Linear(), Gaussian()]),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="ranking"),
     SurvivalOfNumbers([Linear(), Gaussian()], loss="regression"),
@@ -118,6 +122,8 @@ ESTIMATORS = [
     MKLRidgeCV([Linear(), Gaussian()], alphas=[1.0, 10.0], norms=[1.0, np.inf], cv=2),
     MKLRidge([Linear(), Gaussian()], targets="each"),
     MKLRidgeCV([Linear(), Gaussian()], alphas=[1.0, 10.0], targets="each", candidates=5),
+    MKLRidgeClassifierCV([Linear(), Gaussian()], alphas=[1.0, 10.0], candidates=4),
+    MKLRidgeClassifierCV([Linear(), Gaussian()], alphas=[1.0, 10.0], candidates=4, loss="squared_hinge"),
     TransductiveMKLClassifier([Linear(), Gaussian()], tol=1e-4),
     TransductiveMKLClassifier(
         [Linear(), Gaussian()], method="soft2", C="learn", weight_set="spectral", n_components=4, tol=1e-4
@@ -237,7 +243,7 @@ def expected_failures(estimator):
         reason = TRACE
     elif isinstance(estimator, MultipleKernelKMeans):
         reason = NUMBERING
-    elif isinstance(estimator, MKLRidgeCV) and estimator.targets == "each":
+    elif isinstance(estimator, MKLRidgeClassifierCV) or getattr(estimator, "candidates", None) == 5:
         reason = ROWS
     checks = ("dense", "sparse")
     found = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in checks if reason}

@@ -115,6 +115,7 @@ ENTRIES = {
         read_with={"candidates": {"targets": "each", "norms": (1.0, 1.5, 2.0, np.inf)}},
         **SHARP,
     ),
+    "MKLRidgeClassifierCV": Entry({"alphas": [0.1, 1.0, 10.0], "candidates": 4}, **SHARP),
     "MKLSurvival": Entry(
         read_with={"epsilon": {"loss": "regression"}},
         **FACTORED,
@@ -124,6 +125,8 @@ ENTRIES = {
         read_with={"epsilon": {"loss": "regression"}},
         **FOLDS,
     ),
+    "MultiTaskMKLClassifier": Entry(**SHARP),
+    "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
@@ -155,6 +158,7 @@ SEARCHES = {
     "MKLSurvivalCV",
     "MKLRegressorCV",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
 }
 
 
@@ -502,6 +506,22 @@ def gram_forms(A=X, names=GRAM_NAMES):
     return {"dict": grams, "named stack": stack_kernels(grams), "list": arrays, "array": array}
 
 
+def check_contributions_frame(model, X):
+    """Its parts are the contributions, and sum to the score that regressors and novelty detectors answer."""
+    frame, parts = model.contributions_frame(X), np.asarray(model.contributions(X))
+    if parts.ndim == 3:
+        summed = frame.drop(columns=["score"], level=1).T.groupby(level=0, sort=False).sum().T
+        np.testing.assert_allclose(frame.xs("score", axis=1, level=1), summed, atol=1e-9)
+        return
+    names = list(model.view_names_)
+    assert list(frame.columns) == [*names, "intercept", "score"]
+    np.testing.assert_array_equal(frame[names], parts)
+    np.testing.assert_allclose(frame[[*names, "intercept"]].sum(axis=1), frame["score"], atol=1e-9)
+    if not hasattr(model, "classes_"):
+        answer = model.decision_function if hasattr(model, "decision_function") else model.predict
+        np.testing.assert_allclose(frame["score"], answer(X), atol=1e-9)
+
+
 @every_with_kernels
 def test_gram_matrices_in_any_form_are_the_same_model(cls):
     names = GRAM_NAMES[:1] if getattr(cls, "_has_one_kernel", False) else GRAM_NAMES
@@ -524,6 +544,7 @@ def test_gram_matrices_in_any_form_are_the_same_model(cls):
             assert_same_bits(said, answers(model, others))
             if hasattr(model, "contributions"):
                 np.testing.assert_array_equal(model.contributions(others), model.contributions(new["array"]))
+                check_contributions_frame(model, others)
             with refuses("the names of fit", f"without {list(names)}"):
                 ask(model, {"other": np.ones((7, N))})
 
@@ -551,8 +572,8 @@ def test_gram_matrices_that_do_not_fit_each_other(cls):
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own
 OTHERS = {
-    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "costs", "priors", "cv",
-    "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
+    "kernels", "kernel", "learner", "machine", "left", "right", "split", "task", "task_column", "costs",
+    "priors", "cv", "scoring", "class_weight", "gating_features", "n_jobs", "random_state", "verbose",
 }  # fmt: skip
 TOO_LARGE = {"nu": [1.5], "epsilon": [np.inf], "tol": [np.inf]}
 ZERO_IS_FINE = {
@@ -615,6 +636,13 @@ def test_calibration_needs_two_of_each_class(cls):
         parts = ["at least 2 samples of each class", "'rare'"]  # its own folds ask first
     with refuses(*parts):
         fit(make(cls, probability=True), X, y)
+
+
+@every
+def test_names_are_listed(cls):
+    """`dir`, by which shells complete what is typed, looks at every attribute, fitted or not."""
+    assert {"fit", "get_params"} <= set(dir(make(cls)))
+    assert {"fit", "n_features_in_"} <= set(dir(fitted(cls)))
 
 
 @every

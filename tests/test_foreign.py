@@ -58,6 +58,7 @@ from multikernel.rules import (
     WeightLearner,
 )
 from multikernel.soft_labels import PosteriorSVC
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.views import (
     MultiTable,
@@ -186,13 +187,20 @@ test_refusals = refused(
 )
 
 
+def target_of(model):
+    """What a model learns from: labels, values, or censored times."""
+    if isinstance(model, MKLSurvival | MKLSurvivalCV):
+        return {"event": Y[0] == Y, "time": np.exp(X[:, 0])}
+    return X[:, 0] if is_regressor(model) else Y
+
+
 TEXTS = np.where(np.arange(48).reshape(16, 3) == 4, "a", X.astype(object))
 
 
 @pytest.mark.parametrize("kind", public_estimators(), ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_texts_among_numbers_name_the_column(kind):
-    y = X[:, 0] if is_regressor(kind()) else Y
+    y = target_of(kind())
     with pytest.raises(ValueError, match=r"X.* must be numeric, but .*column 1 is not \(could not convert"):
         kind().fit(TEXTS, y)
     if "sample_weight" in signature(kind.fit).parameters:
@@ -225,7 +233,7 @@ FLAGS = [
 @pytest.mark.parametrize(("kind", "name"), FLAGS, ids=lambda given: getattr(given, "__name__", given))
 @pytest.mark.parametrize("value", ["no", pd.NA, np.eye(2)], ids=["text", "NA", "array"])
 def test_flags_are_true_or_false(kind, name, value):
-    data = (STACK, Y) if issubclass(kind, WeightLearner) else (X, X[:, 0] if is_regressor(kind()) else Y)
+    data = (STACK, Y) if issubclass(kind, WeightLearner) else (X, target_of(kind()))
     with pytest.raises(TypeError, match=f"{name} must be True or False; got"):
         kind(**{name: value}).fit(*data)
 
@@ -343,7 +351,7 @@ def test_predictions_from_gram_matrices_with_nan_are_refused(kind):
     """Every entry point that takes new Gram matrices; those without weight need not be looked at."""
     model = kind("precomputed")
     model.set_params(**{name: value for name, value in {"max_iter": 3}.items() if name in model.get_params()})
-    y = X[:, 0] if is_regressor(model) else Y
+    y = target_of(model)
     one = kind.__name__ in ONE_KERNEL
     stack = STACK[:, :, :1] if one else STACK
     model.fit(stack[:, :, 0] if one else stack, y)

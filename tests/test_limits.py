@@ -30,6 +30,7 @@ from tests.test_contract import (
     ENTRIES,
     LABELS,
     SEARCHES,
+    TIMES,
     VALUES,
     X,
     answers,
@@ -128,7 +129,7 @@ def test_what_an_interrupt_does_is_one_of_two_things(cls):
 
 # --- every method of the registry --------------------------------------------------------------------------
 
-TARGETS = {"classes": LABELS, "values": VALUES, "nothing": None}
+TARGETS = {"classes": LABELS, "values": VALUES, "nothing": None, "survival": TIMES}
 EVERY = [pytest.param(m, task, id=f"{m.name}-{task}") for m in list_methods() for task in m.tasks]
 TWO = {"functional_form"}  # combines two kernels
 

@@ -183,6 +183,16 @@ def test_the_example_of_survival_finds_the_view_that_matters(run_example, monkey
 
 
 @pytest.mark.thorough
+def test_the_example_of_many_targets_finds_their_views(run_example):
+    _, printed = run_example("which_view_speaks_for_which_target", "--targets", "60")
+    each, shared = (
+        [float(number) for number in re.search(rf"{name} +(\S+) +(\d+)%", printed).groups()]
+        for name in ("each", "shared")
+    )
+    assert each[0] > shared[0] and each[1] > 70
+
+
+@pytest.mark.thorough
 def test_the_example_of_columns_finds_those_that_did_it(run_example):
     _, printed = run_example("which_columns_did_it")
     rows = re.findall(r"^ *(?:genes|proteins|clinic) +(\w+) +\S+ +\S+ +(\S+) +\S+$", printed, re.MULTILINE)
@@ -371,6 +381,30 @@ with_and_without_data = pytest.mark.parametrize(
     indirect=True,
     ids=["data", "no data"],
 )
+
+
+EXPLAINED = {
+    "what_tells_the_subtype_of_a_tumour": [],
+    "what_do_genes_and_lipids_tell_of_a_mouse": [],
+    "which_gene_sets_carry_weight": ["--permutations", "25"],
+    "which_property_of_a_protein_tells_its_fold": ["--halves", "2"],
+}
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+@pytest.mark.parametrize("data_folder", [False], indirect=True)
+def test_examples_of_explained_models_say_what_they_lack(data_folder, capsys, name):
+    load_example(name).main([])
+    assert "not at hand: set MULTIKERNEL_DATA" in capsys.readouterr().out
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough) for name in list(EXPLAINED)])
+@pytest.mark.parametrize("data_folder", [True], indirect=True)
+def test_examples_of_explained_models_say_how_sure_they_are(data_folder, run_example, name):
+    _, printed = run_example(name, *EXPLAINED[name])
+    assert "Benjamini-Hochberg" in printed
+    assert "Shapley values, exact" in printed or "adjusted p" in printed or "largest z" in printed
 
 
 @pytest.mark.thorough

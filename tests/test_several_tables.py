@@ -18,7 +18,8 @@ Y = np.arange(N) % 2
 ONE = pd.DataFrame(RNG.normal(size=(N, 3)) + Y[:, None], columns=list("abc"))
 TWO = pd.DataFrame(RNG.normal(size=(N, 2)), columns=list("de"))
 WIDE = pd.concat([ONE, TWO], axis=1)
-TARGETS = {"classes": Y, "values": ONE["a"].to_numpy() + 0.1 * Y, "nothing": None}
+TIMES = pd.DataFrame({"event": Y[0] == Y, "time": np.exp(ONE["a"].to_numpy())})
+TARGETS = {"classes": Y, "values": ONE["a"].to_numpy() + 0.1 * Y, "nothing": None, "survival": TIMES}
 # those that learn with one kernel, pairs, or columns of their own
 OTHERS = {"pairs", "projection", "kdda", "knn", "spectral", "conformal", "lfda"}
 CASES = [
@@ -36,6 +37,11 @@ pytestmark = [
 def fitted(method, task, kernels, X):
     model = method.make(task, kernels=kernels)
     return model.fit(X) if TARGETS[task] is None else model.fit(X, TARGETS[task])
+
+
+def indexed(y):
+    """The target with the ids of the samples."""
+    return y.set_index(pd.Index(IDS)) if isinstance(y, pd.DataFrame) else pd.Series(y, index=IDS)
 
 
 def answers(model, X):
@@ -80,7 +86,7 @@ JOINED = MultiTable({"one": ONE.set_axis(IDS), "two": TWO.set_axis(IDS)})
 
 @pytest.mark.parametrize(("method", "task"), LEARNED)
 def test_targets_of_other_samples_are_refused(method, task):
-    y = pd.Series(TARGETS[task], index=IDS)
+    y = indexed(TARGETS[task])
     for wrong in (y.iloc[::-1], y.set_axis([label.upper() for label in IDS])):
         with pytest.raises(ValueError, match=r"row 0 is 's00' in X and .*join_views.*y\.to_numpy"):
             method.make(task, kernels={"one": Gaussian(), "two": Linear()}).fit(JOINED, wrong)
@@ -129,7 +135,7 @@ def test_dates_are_no_numbers():
 @pytest.mark.parametrize("form", [lambda X: X, lambda X: dict(X.tables)], ids=["joined", "dict"])
 def test_a_score_of_other_samples_is_refused(task, form):
     method = get_method("mkl") if task == "classes" else get_method("ridge")
-    y, X = pd.Series(TARGETS[task], index=IDS), form(JOINED)
+    y, X = indexed(TARGETS[task]), form(JOINED)
     model = method.make(task, kernels=Gaussian()).fit(X, y)
     assert model.score(X, y) == model.score(X, y.to_numpy())
     with pytest.raises(ValueError, match=r"row 0 is 's00' in X and 's39' in y\. Align .*y\.loc\[X\.ids\]"):

@@ -42,7 +42,9 @@ FAULTS = ("foreign", "NaN", "timeout")
 
 def methods() -> list[Method]:
     """All that are attacked here."""
-    return [method for method in list_methods() if method.name not in JUDGED]
+    return [
+        method for method in list_methods() if method.name not in JUDGED and method.tasks != ("survival",)
+    ]
 
 
 def drawn(seed: int, number: int, most: int = MOST) -> tuple[Method, Problem]:

@@ -28,6 +28,7 @@ PUBLIC = (
     "multikernel.boosting",
     "multikernel.pairs",
     "multikernel.survival",
+    "multikernel.tasks",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

@@ -22,7 +22,7 @@ from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, 
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
-from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
 from multikernel.reduction import LFDA
@@ -35,6 +35,7 @@ from multikernel.spectral import (
     SpectralKernelClassifier,
 )
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
+from multikernel.tasks import MultiTaskMKLClassifier
 from multikernel.transductive import TransductiveMKLClassifier
 
 ESTIMATORS = Gallery()
@@ -175,6 +176,28 @@ def pairs(fig: Figure) -> None:
     bare(second, f"root mean squared error of the others {error:.2f}")
 
 
+@ESTIMATORS.shows(
+    "ridge_labels", "Weights of the views for each label, and how many labels each view decides."
+)
+def ridge_labels(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X, n_labels = rng.normal(size=(200, 6)), 12
+    views = [(name, Linear(), [2 * m, 2 * m + 1]) for m, name in enumerate(("one", "two", "three"))]
+    own = rng.choice(3, size=n_labels, p=[0.5, 0.3, 0.2])
+    scores = np.column_stack([X[:, [2 * m, 2 * m + 1]] @ rng.normal(size=2) for m in own])
+    model = MKLRidgeClassifierCV(views).fit(X, (scores + 0.5 * rng.normal(size=scores.shape) > 0).astype(int))
+    left, right = two_panels(fig)
+    left.imshow(model.machine_weights_[np.argsort(own)], cmap="Greens", vmin=0, vmax=1, aspect="auto")
+    left.set_xticks(range(3), model.view_names_, fontsize=8)
+    left.set_ylabel("labels")
+    left.set_title("weights", fontsize=9)
+    decided = np.bincount(model.machine_weights_.argmax(axis=1), minlength=3)
+    right.barh(range(3), decided, color=COLOURS[0])
+    right.set_yticks(range(3), model.view_names_, fontsize=8)
+    right.invert_yaxis()
+    right.set_title("labels that it decides", fontsize=9)
+
+
 def censored_times() -> tuple[Any, dict[str, Any], list[Any]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
@@ -211,6 +234,22 @@ def tuned_survival(fig: Figure) -> None:
     left.set_xlabel("C")
     bare(left, "mean C-index on folds, norms 1 and infinity")
     weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "tasks", "Weights of three tasks of 20 to 80 samples: each alone, and drawn to common ones."
+)
+def tasks(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(140, 12)), np.repeat([0, 1, 2], [20, 40, 80])])
+    y = X[:, 0] + X[:, 2] + 0.5 * rng.normal(size=140) > 0
+    views = [(f"view {m + 1}", Gaussian(), [2 * m, 2 * m + 1]) for m in range(6)]
+    for ax, sharing in zip(two_panels(fig), ("own", 2.0), strict=True):
+        model = MultiTaskMKLClassifier(views, task_column=12, sharing=sharing).fit(X, y)
+        frame = model.weights_frame()
+        for place, task in enumerate(frame.columns):
+            ax.bar(np.arange(6) + 0.27 * (place - 1), frame[task], 0.25, color=COLOURS[place])
+        ax.set(xticks=range(6), title=f"sharing={sharing!r}", xlabel="view")
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

@@ -22,16 +22,26 @@ STORE = "compare.jsonl"
 
 
 def compare(
-    target: Annotated[str, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")],
     data: options.TableFile = None,
     several: options.Tables = None,
     id_column: options.Id = None,
     join: options.Join = "inner",
+    target: options.Target = None,
     target_table: options.TargetTable = None,
     target_file: options.TargetFile = None,
+    time: options.Time = None,
+    event: options.Event = None,
+    entry: options.Entry = None,
     methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Methods with commas between them, e.g. mkl,EasyMKL,ridge.")
-    ] = "mkl",
+        str | None,
+        typer.Option(
+            "--methods",
+            "-m",
+            help="Methods with commas between them, e.g. mkl,EasyMKL,ridge. If not given: mkl, or survival "
+            "for censored times.",
+            show_default=False,
+        ),
+    ] = None,
     views: options.Views = None,
     kernels: options.Kernels = None,
     baselines: options.Baselines = "usual",
@@ -70,7 +80,10 @@ def compare(
     goes on where it ended when the same command is given again, and one with more methods adds only those.
     """
     with misuse():
-        names = _names(methods)
+        target, censored = options.read_target(target, time, event, entry)
+        if target is None:
+            raise ValueError("name the target: by --target, or censored times by --time and --event.")
+        names = _names(methods or ("mkl" if censored is None else "survival"))
         scores = options.read_scoring(scoring)
         rivals = options.read_baselines(baselines)
         if no_baselines and baselines != "usual":
@@ -89,6 +102,7 @@ def compare(
             tuple([*(ignore or []), *(column for column in (groups, weights) if column is not None)]),
             tuple(one_hot or []),
             keep_na,
+            censored,
         )
     place = folder or Path("compare") / source.label
     with plain_errors():
@@ -97,6 +111,7 @@ def compare(
             check_destination(place / name)
         table = tables.read_source(source)
         about = {"file": source.name, "sha256": source.sha256(), "target": target}
+        about |= {} if censored is None else {"event": censored.event}
         _require_same_data(place, about, force)
         chosen = None if views is None else tables.read_views(views, table)
         plans = {
@@ -123,7 +138,7 @@ def compare(
 def _column(source: tables.Source, name: str, y: Any) -> Any:
     """A column of the files that is no feature, of the samples that have the target."""
     ignore = (*(other for other in source.ignore if other != name), str(source.target))
-    read = tables.read_source(replace(source, target=name, ignore=ignore))
+    read = tables.read_source(replace(source, target=name, ignore=ignore, censored=None))
     return options.same_rows(read.y, len(y), name)
 
 

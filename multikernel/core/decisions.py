@@ -29,7 +29,9 @@ from .row_input import by_chunks, score_by_chunks
 _FOLDS = 5
 _LEAST_SLOPE = 1e-8
 _BOUNDARY = 1e-10  # of the threshold: scores nearer to it differ from it by rounding
-STRATEGIES = ("ovr", "ovo", "dag", "shared", "joint")
+JOINT, WORST = "joint", "crammer_singer"
+STRATEGIES = ("ovr", "ovo", "dag", "shared", JOINT, WORST)
+IN_ONE_MACHINE = (JOINT, WORST)
 
 
 # ---------------------------------------------------------------------- probabilities
@@ -192,8 +194,8 @@ def binary_problems(codes: Array, classes: Array, strategy: str) -> list[Machine
     """The groups of machines for class codes 0, 1, …; each group has one vector of kernel weights.
 
     ``ovr``: one group for each class; ``ovo``, ``dag``: one for each pair, on the samples of both;
-    ``shared``: one group that holds the machines of all the classes; ``joint``: one machine for all the
-    classes. Two classes are one binary machine in any case.
+    ``shared``: one group that holds the machines of all the classes; ``joint``, ``crammer_singer``: one
+    machine for all the classes. Two classes are one binary machine in any case.
     """
     everything = np.arange(codes.size)
     if classes.size == 2:
@@ -201,7 +203,7 @@ def binary_problems(codes: Array, classes: Array, strategy: str) -> list[Machine
     if strategy in ("ovo", "dag"):
         return [_pair(codes, classes, a, b) for a, b in combinations(range(classes.size), 2)]
     names = [str(c) for c in classes]
-    if strategy == "joint":
+    if strategy in IN_ONE_MACHINE:
         return [Machines(everything, names, [], codes)]
     signs = [_signs(codes, k) for k in range(classes.size)]
     if strategy == "shared":

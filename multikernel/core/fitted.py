@@ -17,15 +17,19 @@ once:
 A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import pandas as pd
+from joblib import Parallel
 
 from .._typing import Array
-from .._validation import warn_caller
+from .._validation import check_number, warn_caller
 from ..rows import count_rows
 from .stack.low_rank import features
 
@@ -234,3 +238,87 @@ def efficient_points(costs: Any, scores: Any) -> Array:
     no_worse = (c[:, None] <= c) & (s[:, None] >= s)
     better = (c[:, None] < c) | (s[:, None] > s)
     return ~np.asarray((no_worse & better).any(axis=0))
+
+
+# ---------------------------------------------------------------------- accuracy against cost
+class CostFront:
+    """What a model scores and costs at several settings, on the same folds: the base of what families find.
+
+    Attributes
+    ----------
+    table : DataFrame, one row for each setting, with ``score``, ``cost`` and ``efficient`` among its columns
+    scores : DataFrame (n_settings, n_folds)
+    """
+
+    table: pd.DataFrame
+    scores: pd.DataFrame
+    _made_by: ClassVar[str]  # the function that makes it, for messages
+    _settings: ClassVar[str]  # what the rows are
+    _series: ClassVar[tuple[str, ...]] = ()  # the fields that are no frames
+
+    def cheapest(self, within: float = 0.01) -> float:
+        """The setting with the lowest cost of those whose score is at most ``within`` below the best.
+
+        Of equal costs the better score decides, then the smaller setting.
+        """
+        within = check_number("within", within, at_least=0.0)
+        rows = self.table[self.table["score"] >= self.table["score"].max() - within]
+        order = np.lexsort((rows.index.to_numpy(), -rows["score"], rows["cost"]))
+        return float(rows.index[order[0]])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the score against the cost, with standard deviations, settings and the efficient front.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure without.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from ..viz import cost
+
+        return cost(self, ax=ax)
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            given, kind = getattr(self, field.name), pd.Series if field.name in self._series else pd.DataFrame
+            if not isinstance(given, kind):
+                raise TypeError(
+                    f"{field.name} must be a {kind.__name__}, as {self._made_by} makes it; got "
+                    f"{type(given).__name__}."
+                )
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        return f"{name} of {len(self.table)} {self._settings}:\n{self.table.round(4).to_string()}"
+
+
+def measure_settings(
+    values: Sequence[float],
+    jobs_at: Callable[[float], Iterable[Any]],
+    n_jobs: int | None,
+    tell: Callable[[float, pd.DataFrame, float], str] | None = None,
+) -> list[pd.DataFrame]:
+    """What the jobs of each setting find, a row for each fold; ``tell`` makes lines for standard error."""
+    measured = []
+    for value in values:
+        started = time.perf_counter()
+        measured.append(pd.DataFrame(Parallel(n_jobs=n_jobs, prefer="threads")(jobs_at(value))))
+        if tell is not None:
+            line = tell(value, measured[-1], time.perf_counter() - started)
+            sys.stderr.write(f"[multikernel] {line}\n")
+    return measured
+
+
+def front_tables(name: str, values: list[float], measured: Sequence[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The ``table`` of a front, means over the folds, and its ``scores`` fold by fold."""
+    index = pd.Index(values, name=name)
+    table = pd.DataFrame([folds.mean(numeric_only=True) for folds in measured], index=index)
+    for column in ("score", "cost"):
+        spread = [folds[column].std(ddof=1) if len(folds) > 1 else 0.0 for folds in measured]
+        table.insert(int(table.columns.get_indexer([column])[0]) + 1, f"{column}_sd", spread)
+    table["efficient"] = efficient_points(table["cost"], table["score"])
+    return {"table": table, "scores": pd.DataFrame([f["score"].to_numpy() for f in measured], index=index)}

@@ -62,6 +62,22 @@ def check_targets(
     return values[:, None] if values.ndim == 1 else values
 
 
+def standard_deviation(targets: Array, weights: Array | None = None) -> float:
+    """Of the targets, with their weights; 1 where they are all the same.
+
+    Examples
+    --------
+    >>> standard_deviation(np.array([1.0, 3.0])), standard_deviation(np.array([2.0, 2.0]))
+    (1.0, 1.0)
+    """
+    unit = float(np.abs(targets).max())
+    if not (0.0 < unit < np.inf):
+        return 1.0
+    values = targets / unit
+    spread = float(np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)))
+    return spread * unit if spread > 1e-12 and 0.0 < spread * unit < np.inf else 1.0
+
+
 def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """The sorted classes, and the code 0, 1, … of each sample."""
     require_y(estimator, y)

@@ -22,6 +22,7 @@ from ..core.store import Result
 from .protocol import Samples, number_of_folds
 from .scoring import Scorers, measure, task_of
 from .subject import shares_of, subject_of
+from .survival.scores import judged_times
 
 TRAINING, PREDICTIONS = "training", "predictions"  # what a refit may tell beside its scores
 
@@ -163,10 +164,13 @@ def support_share(final: Any, n: int) -> float | None:
 
 def predictions_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """What a fitted model says of samples: ``predicted``, values or numbers of classes of `y`; ``decisions``
-    (n, n_classes), or one column for two classes, and ``probabilities``, each None where it has none.
+    (n, n_classes), or one column for two classes, and ``probabilities``, each None where it has none. Of a
+    survival model ``survival`` at the times of `judged_times` (n, n_times), or None.
     """
     predicted = np.asarray(model.predict(X))
     found: dict[str, Any] = {"predicted": predicted.tolist(), "decisions": None, "probabilities": None}
+    if task_of(model) == "survival":
+        return found | {"survival": _survival(model, X, y)}
     if not hasattr(model, "classes_"):
         return found
     classes = np.unique(np.asarray(y))
@@ -179,6 +183,15 @@ def predictions_of(model: Any, X: Any, y: Any) -> dict[str, Any]:
             scores = probabilities[:, 1:] if classes.size == 2 else probabilities
     found["decisions"] = None if scores is None else scores.tolist()
     return found
+
+
+def _survival(model: Any, X: Any, y: Any) -> list[list[float]] | None:
+    """Predicted survival; None of models without curves, and of those whose curves are functions."""
+    subject = subject_of(model)
+    if not hasattr(subject.final, "event_times_"):
+        return None
+    curves = subject.final.predict_survival_function(subject.inputs(X), judged_times(y))
+    return np.asarray(curves, float).tolist() if np.ndim(curves) == 2 else None
 
 
 def _scores(model: Any, X: Any, n_classes: int) -> Array | None:

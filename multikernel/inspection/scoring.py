@@ -21,9 +21,12 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 
 from .._typing import Array
+from ..core.concordance import concordance_influence
 from ..core.folds import check_score_suits, check_takes_weights
+from ..core.survival_targets import as_survival
 
 Scorers = Mapping[str, Callable[..., float]]
+_SAME = 1e-9  # two concordance indices that differ by no more
 _IN_WORDS = {"r2": "R²", "roc_auc": "ROC AUC"}
 
 
@@ -52,7 +55,16 @@ def task_of(model: Any) -> str:
     if is_regressor(model):
         return "values"
     kind = getattr(get_tags(model), "estimator_type", None) if hasattr(model, "__sklearn_tags__") else None
-    return "survival" if kind == "survival" else NOTHING
+    return "survival" if kind == "survival" or _is_of_scikit_survival(model) else NOTHING
+
+
+def _is_of_scikit_survival(model: Any) -> bool:
+    """Whether a model, or the last of a pipeline or search, is a survival model of scikit-survival's."""
+    if getattr(model, "steps", None):
+        return _is_of_scikit_survival(model.steps[-1][1])
+    if hasattr(model, "estimator"):
+        return _is_of_scikit_survival(model.estimator)
+    return any(cls.__name__ == "SurvivalAnalysisMixin" for cls in type(model).__mro__)
 
 
 # ------------------------------------------------------------------ what is asked for
@@ -169,7 +181,9 @@ def measure(
         metric, sign = getattr(scorer, "_score_func", None), getattr(scorer, "_sign", 1)
         known = None if metric is None or getattr(scorer, "_kwargs", None) else _PARTS.get(metric)
         if metric is None or known is None:
-            found[name] = scorer(model, X, y, **given), None
+            score = scorer(model, X, y, **given)
+            own = metric is None and task_of(model) == "survival"
+            found[name] = score, _influence(score, y, answers, weight) if own else None
             continue
         response, parts = known
         if metric is metrics.accuracy_score and weight is None:
@@ -183,6 +197,16 @@ def measure(
         values = _weighed(parts(np.asarray(y), answers), metric, weight)
         found[name] = score, None if values is None else [sign * value for value in values]
     return found
+
+
+def _influence(score: Any, y: Any, answers: _Answers, weight: Array | None) -> list[float] | None:
+    """Parts of the own score of a survival model where it is Harrell's C: C plus n times the influence."""
+    try:
+        index, parts = concordance_influence(as_survival(y), answers.predicted.astype(float), weight)
+    except (TypeError, ValueError):
+        return None
+    same = isinstance(score, float) and abs(index - score) <= _SAME
+    return (index + len(parts) * parts).tolist() if same else None
 
 
 class _Answers:

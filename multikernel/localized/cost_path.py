@@ -5,14 +5,13 @@ The gate of ``costs`` d and ``cost_reg`` λ minimizes J(V) + C λ Σ_i Σ_m (d_m
 with the true costs: the kernel values that it needs where the gates are open.
 """
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
@@ -20,7 +19,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from .._typing import Array
 from .._validation import check_number
-from ..core.fitted import efficient_points
+from ..core.fitted import CostFront, front_tables, measure_settings
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
 from .base import BaseLocalized
@@ -29,7 +28,7 @@ COST_REGS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 @dataclass(frozen=True, repr=False)
-class GateCostPath:
+class GateCostPath(CostFront):
     """What :func:`gate_cost_path` found, by ``cost_reg``.
 
     Attributes
@@ -48,43 +47,7 @@ class GateCostPath:
 
     table: pd.DataFrame
     scores: pd.DataFrame
-
-    def cheapest(self, within: float = 0.01) -> float:
-        """The ``cost_reg`` with the lowest cost of those whose score is at most ``within`` below the best.
-
-        Of equal costs the better score decides, then the smaller value.
-        """
-        check_number("within", within, at_least=0.0)
-        rows = self.table[self.table["score"] >= self.table["score"].max() - within]
-        order = np.lexsort((rows.index.to_numpy(), -rows["score"], rows["cost"]))
-        return float(rows.index[order[0]])
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the score against the cost, with standard deviations and the efficient front.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure without.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from ..viz import cost
-
-        return cost(self, ax=ax)
-
-    def __post_init__(self) -> None:
-        for name in ("table", "scores"):
-            given = getattr(self, name)
-            if not isinstance(given, pd.DataFrame):
-                raise TypeError(
-                    f"{name} must be a DataFrame, as gate_cost_path makes it; got {type(given).__name__}."
-                )
-
-    def __repr__(self) -> str:
-        return f"GateCostPath of {len(self.table)} values of cost_reg:\n{self.table.round(4).to_string()}"
+    _made_by, _settings = "gate_cost_path", "values of cost_reg"
 
 
 def gate_cost_path(
@@ -155,18 +118,21 @@ def gate_cost_path(
     folds = list_splits(cv, X, y, classifier=is_classifier(estimator), random_state=random_state)
     scorer = check_scoring(estimator, scoring)
     prune = True if estimator.prune is False else estimator.prune
-    measured = []
-    for value in values:
+
+    def jobs_at(value: float) -> Iterator[Any]:
         model = clone(estimator).set_params(cost_reg=value, prune=prune)
-        jobs = (delayed(_measure)(clone(model), scorer, X, y, fold) for fold in folds)
-        measured.append(pd.DataFrame(Parallel(n_jobs=n_jobs, prefer="threads")(jobs)))
-        if verbose:
-            mean = measured[-1].mean()
-            sys.stderr.write(
-                f"[multikernel] cost_reg {value:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  "
-                f"{mean['n_open']:.1f} open\n"
-            )
-    return _summarise(values, measured)
+        return (delayed(_measure)(clone(model), scorer, X, y, fold) for fold in folds)
+
+    measured = measure_settings(values, jobs_at, n_jobs, _progress if verbose else None)
+    return GateCostPath(**front_tables("cost_reg", values, measured))
+
+
+def _progress(value: float, measured: pd.DataFrame, seconds: float) -> str:
+    mean = measured.mean()
+    return (
+        f"cost_reg {value:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  {mean['n_open']:.1f} open"
+        f"  {seconds:.1f} s"
+    )
 
 
 def _check_values(cost_regs: Any) -> list[float]:
@@ -196,13 +162,3 @@ def _measure(model: Any, scorer: Any, X: Any, y: Any, fold: tuple[Array, Array])
         "cost": cost,
         "cost_share": cost / len(train),
     }
-
-
-def _summarise(values: list[float], measured: Sequence[pd.DataFrame]) -> GateCostPath:
-    index = pd.Index(values, name="cost_reg")
-    table = pd.DataFrame([folds.mean() for folds in measured], index=index)
-    for name in ("score", "cost"):
-        spread = [folds[name].std(ddof=1) if len(folds) > 1 else 0.0 for folds in measured]
-        table.insert(int(table.columns.get_indexer([name])[0]) + 1, f"{name}_sd", spread)
-    table["efficient"] = efficient_points(table["cost"], table["score"])
-    return GateCostPath(table, pd.DataFrame([folds["score"].to_numpy() for folds in measured], index=index))

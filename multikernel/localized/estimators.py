@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
 from ..core.decisions import (
+    IN_ONE_MACHINE,
     MachineClassifier,
     MachineNovelty,
     binary_problems,
@@ -27,10 +28,11 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.svm.losses import EpsilonInsensitive, Hinge
-from .base import MACHINE_TOL, BaseLocalized, Fit, class_machines, one_class_machine
+from .base import BaseLocalized, Fit
+from .descents import MACHINE_TOL, class_machines, one_class_machine
 from .solver.machines import BinaryMachines, Machines
 
-STRATEGIES = ("ovr", "ovo", "joint")
+STRATEGIES = ("ovr", "ovo", *IN_ONE_MACHINE)
 _COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 
 
@@ -72,8 +74,9 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     gate_only : bool
         Whether the view that `gating_features` names is for the gate alone, and no kernel of the machine:
         a cheap view decides which of the dear ones are needed.
-    multiclass : {"ovr", "ovo", "joint"}
-        One machine for each class, or pair of classes; or all classes in a single machine (one gate).
+    multiclass : {"ovr", "ovo", "joint", "crammer_singer"}
+        One machine for each class, or pair of classes; or all classes in a single machine (one gate), with
+        all the margins between them or the worst of each sample, as for :class:`MKLClassifier`.
     shared_gate : bool
         Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
     n_init : int
@@ -279,7 +282,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 
     def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
         """The machines that share a gate, their samples and their names, for each gate."""
-        if self.shared_gate or self.multiclass == "joint" or self.classes_.size == 2:
+        if self.shared_gate or self.multiclass in IN_ONE_MACHINE or self.classes_.size == 2:
             machines, names = class_machines(self, codes, bounds)
             return [(machines, np.arange(codes.size), names)]
         tol = MACHINE_TOL * float(self.tol)

@@ -22,7 +22,8 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from .base import MACHINE_TOL, BaseLocalized, descent_options, generator
+from .base import BaseLocalized
+from .descents import MACHINE_TOL, descent_options, generator
 from .solver.gates import GATES
 from .solver.learn import Gated, GatedObjective, LocalizedResult, learn_gates
 from .solver.least_squares import RidgeMachines, held_out_residuals
@@ -143,7 +144,9 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
         The prediction for each training row by the model without it, with the gate held as it is; NaN for
         rows of weight zero.
     loo_score_ : float, R² of these, with the sample weights; NaN where it is not defined
-    n_factorizations_ : int, Cholesky factors that the fit computed; `n_solves_` counts the solutions
+    n_factorizations_ : int
+        Cholesky factors of the size n × n that the fit computed, 0 where kernels of low rank made them
+        unnecessary; `n_solves_` counts the solutions.
     dual_coef_ : array (n_outputs, n_support)
     intercept_ : array (n_outputs,)
     objective_ : float, the value of the problem above, with the penalties on the gate

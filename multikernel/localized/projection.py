@@ -21,10 +21,10 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..views.scaling import Scaling
-from .base import class_machines, one_class_machine, regression_machine
+from .descents import class_machines, one_class_machine, regression_machine
 from .projection_base import BaseProjection
 
-STRATEGIES = ("joint", "ovr", "ovo")
+STRATEGIES = ("joint", "crammer_singer", "ovr", "ovo")
 _COLLAPSED = 0.99  # a region with more than this share of the gates counts alone
 
 
@@ -73,7 +73,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         columns by name, position, list, slice, mask or function. It may be columns that no region projects.
     projection_norm : None or "unit"
         ``"unit"`` keeps the columns of the projections at length 1; see the notes.
-    multiclass : {"joint", "ovr", "ovo"}
+    multiclass : {"joint", "crammer_singer", "ovr", "ovo"}
         More than two classes in a single machine, or by a machine for each class or pair of classes.
     n_init : int
         Descents, of which that with the least :math:`J` is kept.

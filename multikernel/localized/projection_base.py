@@ -33,9 +33,10 @@ from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
 from ..kernels import Gaussian
+from ..views.bank import KernelBank
 from ..views.scaling import Scaling
 from ..views.tables import MultiTable, as_tables, require_distinct_columns
-from .base import (
+from .descents import (
     check_descent,
     descent_options,
     generator,
@@ -131,6 +132,11 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     standardize: bool
 
     # ------------------------------------------------------------------ input
+    @property
+    def _storage(self) -> KernelBank:
+        """There is none: `dir`, which looks at all attributes, takes this error for an answer."""
+        raise AttributeError(f"{type(self).__name__} has no bank of kernels")
+
     @property
     def _precomputed(self) -> bool:
         return False

@@ -8,8 +8,8 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 matter, for many rows (for still more, on factors: `multikernel.core.low_rank`); ``vanished``: kernels that
 lose their weight on factors; ``cost_path``: accuracy against cost; ``weight_path``: weights along a
 parameter; ``regularized/``: weights regularised by cross-validation (RMKL, EMKL, RWKL); ``tuned`` and
-``tuned_regressors``: penalty and norm chosen on folds, by `multikernel.core.search`. The solver is
-`multikernel.core.weights`.
+``tuned_regressors``: penalty and norm chosen on folds, by `multikernel.core.search`; ``targets/``: weights
+for each of many targets or labels. The solver is `multikernel.core.weights`.
 """
 
 from ..core.low_rank import LowRankWarning
@@ -20,6 +20,7 @@ from .cost_path import CostPath, cost_path
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, RegularizedMKLRegressor, ResponseSurface
+from .targets.classifier import MKLRidgeClassifierCV
 from .tuned import MKLClassifierCV
 from .tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from .weight_path import WeightPath, weight_path
@@ -35,6 +36,7 @@ __all__ = [
     "MKLRegressorCV",
     "MKLRidge",
     "MKLRidgeCV",
+    "MKLRidgeClassifierCV",
     "MissingViewsWarning",
     "RegularizedMKLClassifier",
     "RegularizedMKLRegressor",

@@ -12,7 +12,9 @@ from .._typing import Array
 from .._validation import check_choice
 from ..core.about import About
 from ..core.decisions import (
+    IN_ONE_MACHINE,
     STRATEGIES,
+    WORST,
     MachineClassifier,
     Machines,
     binary_problems,
@@ -33,7 +35,7 @@ from ..core.inputs import (
 from ..core.low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.optim.loop import Status, carried
 from ..core.row_input import labelled_rows, signed_rows
-from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
+from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge, WorstHinge
 from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
 from ..core.weights.factors import BlockResult
 from ..core.weights.loop import SolveResult
@@ -90,10 +92,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     max_kernels : int or KernelLimit, default=None
         Maximum number of kernels with weight, or a limit of what they cost together. The best subset is found
         by a search, and ``dual_gap_`` bounds how far any other subset could be better (see Notes).
-    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}
         One machine for each class, or pair of classes, with weights of its own; or one for each class with
-        the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Of pairs, all
-        machines vote ("ovo"), or the first and the last of the classes that are left decide which of them is
+        the same weights for all; or all classes in one machine (hinge, finite C; see Notes), with all the
+        margins between them ("joint") or the worst of each sample ("crammer_singer"). Of pairs, all machines
+        vote ("ovo"), or the first and the last of the classes that are left decide which of them is
         left out, until one is left ("dag"). Two classes are one binary machine in any case.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
@@ -185,10 +188,12 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         + C \sum_i \sum_{l \ne y_i} \bigl[2 - (f^{y_i}(x_i) - f^l(x_i))\bigr]_+ ,\qquad \sum_l b_l = 0
 
     with one score :math:`f^l` for each class: the SVM of Weston & Watkins with one kernel, the multiclass MKL
-    of Zien & Ong with several, Gönen's "single-machine" MCSVM. It is not that of Crammer & Singer, in which
-    only the worst class of each sample counts, :math:`\max_{l \ne y_i}` in the place of the sum, and which
-    has no intercepts. ``dual_coef_`` has a row for each class,
+    of Zien & Ong with several, Gönen's "single-machine" MCSVM. ``dual_coef_`` has a row for each class,
     :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
+    ``multiclass="crammer_singer"`` has :math:`\max_{l \ne y_i}` in the place of the sum over l, and no
+    intercepts: only the worst class of each sample counts, :math:`\sum_k \alpha_{ik} \le C`, and its dual
+    problem has one such constraint for each sample and no other. With one linear kernel it is scikit-learn's
+    ``LinearSVC(multi_class="crammer_singer", fit_intercept=False)``, whose margin is 1, at half the C.
 
     With ``max_kernels``, the minimum is also over the subsets of at most so many kernels: branch and bound,
     whose lower bounds are certified fits of more kernels. ``tol`` is the relative gap to the best subset,
@@ -210,6 +215,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     References
     ----------
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
+    Crammer & Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
+    2001.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Liu et al., Absent multiple kernel learning, AAAI 2015.
@@ -289,23 +296,25 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         check_C(self.C, self.loss)
         if self.max_kernels is not None and isinstance(self.C, str):
             raise ValueError('max_kernels needs a number as C; got "learn". Choose C by cross-validation.')
-        if self.multiclass != "joint":
+        if self.multiclass not in IN_ONE_MACHINE:
             return
         if self.loss != "hinge":
             raise ValueError(
-                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
+                f'multiclass="{self.multiclass}" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or '
+                '"shared".'
             )
         if np.isinf(self.C):
             raise ValueError(
-                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
+                f'multiclass="{self.multiclass}" needs a finite C; got inf. Use a large one, or "ovr", "ovo" '
+                'or "shared".'
             )
 
     # ------------------------------------------------------------------ on factors
     def _why_not_low_rank(self) -> str:
-        if self.multiclass == "joint":
+        if self.multiclass in IN_ONE_MACHINE:
             return (
-                "multiclass='joint' has no low-rank route: its classes share one machine. Use 'shared', "
-                "'ovr' or 'ovo', or gram='dense' or 'memmap'."
+                f"multiclass={self.multiclass!r} has no low-rank route: its classes share one machine. Use "
+                "'shared', 'ovr' or 'ovo', or gram='dense' or 'memmap'."
             )
         if isinstance(self.C, str) or np.isinf(self.C):
             return (
@@ -415,13 +424,14 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     @property
     def _lean(self) -> bool:  # type: ignore[override]
-        return self.multiclass != "joint"
+        return self.multiclass not in IN_ONE_MACHINE
 
     def _losses(self, problem: Machines, weights: Array) -> Sequence[Loss | JointHinge]:
         C = check_C(self.C, self.loss)
         if problem.codes is not None:
             assert C is not None
-            return [JointHinge(problem.codes, self.classes_.size, price_samples(C, weights))]
+            joint = WorstHinge if self.multiclass == WORST else JointHinge
+            return [joint(problem.codes, self.classes_.size, price_samples(C, weights))]
         if C is None or np.isinf(C):  # a learned C is the hard margin with the identity as one more kernel
             return [HardMargin(signs, weights) for signs in problem.signs]
         kind = Hinge if self.loss == "hinge" else SquaredHinge

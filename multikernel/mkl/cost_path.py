@@ -6,15 +6,13 @@ cross-validated on the same folds for every exponent e. Whatever the exponent, w
 measured with the true costs d.
 """
 
-import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -25,7 +23,14 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .._typing import Array
 from .._validation import warn_caller, within_floats
 from ..core.estimator import BaseMKL
-from ..core.fitted import active_kernels, efficient_points, factor_cost, prediction_cost
+from ..core.fitted import (
+    CostFront,
+    active_kernels,
+    factor_cost,
+    front_tables,
+    measure_settings,
+    prediction_cost,
+)
 from ..core.folds import check_one_score, check_score, list_splits
 from ..core.inputs import check_costs
 from ..core.low_rank import settle_route
@@ -36,7 +41,7 @@ EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True, repr=False)
-class CostPath:
+class CostPath(CostFront):
     """What :func:`cost_path` found, by exponent.
 
     Attributes
@@ -60,6 +65,7 @@ class CostPath:
     weights: pd.DataFrame
     scores: pd.DataFrame
     costs: pd.Series
+    _made_by, _settings, _series = "cost_path", "exponents", ("costs",)
 
     def costs_at(self, exponent: float) -> dict[str, float]:
         """The ``costs`` that an estimator was fitted with at an exponent, by view name."""
@@ -75,44 +81,6 @@ class CostPath:
                 f"{list(machine.view_names_)}."
             )
         return _cost(machine, self.costs)
-
-    def cheapest(self, within: float = 0.01) -> float:
-        """The exponent with the lowest cost of those whose score is at most ``within`` below the best.
-
-        Of equal costs the better score decides, then the smaller exponent.
-        """
-        if not within >= 0.0:
-            raise ValueError(f"within must be at least 0; got {within!r}.")
-        rows = self.table[self.table["score"] >= self.table["score"].max() - within]
-        order = np.lexsort((rows.index.to_numpy(), -rows["score"], rows["cost"]))
-        return float(rows.index[order[0]])
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the score against the cost, with standard deviations, exponents and the efficient front.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure without.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from ..viz import cost
-
-        return cost(self, ax=ax)
-
-    def __post_init__(self) -> None:
-        for name in ("table", "weights", "scores", "costs"):
-            given, kind = getattr(self, name), pd.Series if name == "costs" else pd.DataFrame
-            if not isinstance(given, kind):
-                raise TypeError(
-                    f"{name} must be a {kind.__name__}, as cost_path makes it; got {type(given).__name__}."
-                )
-
-    def __repr__(self) -> str:
-        return f"CostPath of {len(self.table)} exponents:\n{self.table.round(4).to_string()}"
 
 
 def cost_path(
@@ -195,16 +163,19 @@ def cost_path(
     folds = list_splits(cv, X, y, classifier=is_classifier(estimator), random_state=random_state)
     true_costs = _true_costs(costs, _view_names(machine, (estimator, prefix, X, y, folds[0][0])))
     scorer = check_scoring(estimator, scoring)
-    measured = []
-    for exponent in powers:
-        started = time.perf_counter()
+
+    def jobs_at(exponent: float) -> Iterator[Any]:
         model = clone(estimator).set_params(**{f"{prefix}costs": _raised(true_costs, exponent).to_numpy()})
         settle_route(model, X)
-        jobs = (delayed(_measure)(clone(model), scorer, X, y, fold, true_costs) for fold in folds)
-        measured.append(pd.DataFrame(Parallel(n_jobs=n_jobs, prefer="threads")(jobs)))
-        if verbose:
-            _write_progress(exponent, measured[-1], time.perf_counter() - started)
-    return _summarise(powers, measured, true_costs)
+        return (delayed(_measure)(clone(model), scorer, X, y, fold, true_costs) for fold in folds)
+
+    measured = measure_settings(powers, jobs_at, n_jobs, _progress if verbose else None)
+    weights = [np.mean(np.stack(list(rows["weights"])), axis=0) for rows in measured]
+    return CostPath(
+        **front_tables("exponent", powers, [rows.drop(columns="weights") for rows in measured]),
+        weights=pd.DataFrame(weights, index=pd.Index(powers, name="exponent"), columns=true_costs.index),
+        costs=true_costs,
+    )
 
 
 # ---------------------------------------------------------------------- what is asked for
@@ -345,29 +316,9 @@ def _cost(machine: Any, costs: pd.Series) -> float:
     )
 
 
-def _summarise(exponents: list[float], measured: Sequence[pd.DataFrame], costs: pd.Series) -> CostPath:
-    index = pd.Index(exponents, name="exponent")
-    table = pd.DataFrame([_means(folds) for folds in measured], index=index)
-    for name in ("score", "cost"):
-        spread = [folds[name].std(ddof=1) if len(folds) > 1 else 0.0 for folds in measured]
-        table.insert(table.columns.get_loc(name) + 1, f"{name}_sd", spread)
-    table["efficient"] = efficient_points(table["cost"], table["score"])
-    weights = [np.mean(np.stack(list(folds["weights"])), axis=0) for folds in measured]
-    return CostPath(
-        table=table,
-        weights=pd.DataFrame(weights, index=index, columns=costs.index),
-        scores=pd.DataFrame([folds["score"].to_numpy() for folds in measured], index=index),
-        costs=costs,
-    )
-
-
-def _means(folds: pd.DataFrame) -> pd.Series:
-    return folds.drop(columns="weights").mean()
-
-
-def _write_progress(exponent: float, measured: pd.DataFrame, seconds: float) -> None:
-    mean = _means(measured)
-    sys.stderr.write(
-        f"[multikernel] exponent {exponent:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  "
-        f"{mean['n_active']:.1f} active  {seconds:.1f} s\n"
+def _progress(exponent: float, measured: pd.DataFrame, seconds: float) -> str:
+    mean = measured.drop(columns="weights").mean()
+    return (
+        f"exponent {exponent:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  "
+        f"{mean['n_active']:.1f} active  {seconds:.1f} s"
     )

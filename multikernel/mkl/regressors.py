@@ -12,7 +12,7 @@ from .._validation import check_choice, check_number
 from ..core.about import About
 from ..core.decisions import Machines
 from ..core.estimator import BaseMKL
-from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples
+from ..core.inputs import Samples, check_sample_weights, check_targets, price_samples, standard_deviation
 from ..core.low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
 from ..core.svm.losses import EpsilonInsensitive, SquaredError
@@ -35,22 +35,6 @@ RIDGE = About(
 
 
 _FREE_SHARE = 0.1  # of the standard deviation of y: errors that are free by default
-
-
-def standard_deviation(targets: Array, weights: Array | None = None) -> float:
-    """Of the targets, with their weights; 1 where they are all the same.
-
-    Examples
-    --------
-    >>> standard_deviation(np.array([1.0, 3.0])), standard_deviation(np.array([2.0, 2.0]))
-    (1.0, 1.0)
-    """
-    unit = float(np.abs(targets).max())
-    if not (0.0 < unit < np.inf):
-        return 1.0
-    values = targets / unit
-    spread = float(np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)))
-    return spread * unit if spread > 1e-12 and 0.0 < spread * unit < np.inf else 1.0
 
 
 class StackRegressor(RegressorMixin):
@@ -345,7 +329,9 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     def _why_not_low_rank(self) -> str:
         """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
-        return "" if self.targets == "shared" else "targets='each' needs a Gram stack. Use targets='shared'."
+        if self.targets == "each":
+            return "targets='each' needs a Gram stack. Use targets='shared', or gram='dense' or 'memmap'."
+        return super()._why_not_low_rank()
 
     def _settle(self, middle: Any) -> None:
         """The solver's problem is divided by alpha; intercepts absorb what was subtracted from outputs."""

@@ -84,7 +84,7 @@ class MKLClassifierCV(MachineClassifier, Tuned):
         Whether the last model is fitted; without it there are no predictions.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     costs : array (n_kernels,) or dict by view name, optional
-    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}, default="ovr"
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}, default="ovr"
     class_weight : dict or "balanced", optional
         As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
     probability : bool, default=True

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..core.folds import Split
+from ..core.inputs import standard_deviation
 from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
 from ..core.search.tuned import NORMS, Tuned
-from .regressors import MKLRegressor, MKLRidge, standard_deviation
+from .regressors import MKLRegressor, MKLRidge
 from .targets.by_view import score_by_view
 from .targets.chosen import fit_chosen
 from .targets.each import TARGETS, names_of_targets
@@ -253,11 +254,11 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
           leave-one-out error (or its error on the folds of `cv`, which must train on all samples outside of
           the validation part). An output may be NaN where it was not observed. `norms`, `normalizations`,
           `scoring` and `rule` must be left out, and `n_jobs` has no effect; with ``halving=True``
-          leave-one-out errors are computed only where the generalized cross-validation error is near the
-          least.
+          leave-one-out errors are computed only where an estimate of them is near the least.
     candidates : int or array of shape (n_candidates, n_kernels), default=100
         Sets of weights to choose from with ``targets="each"``. A number: equal weights, each view alone, the
-        weights that all outputs would share at each of the alphas, and random draws.
+        weights that all outputs would share at each of the alphas, and random draws. Of weights that you
+        give beyond Σ_m d_m² μ_m = 1 there are no duality gaps (NaN).
     refine : bool, default=False
         With ``targets="each"``, whether the convex problem of each output is solved at its alpha, starting
         at its candidate. Its weights are taken where their error is smaller.
@@ -343,6 +344,15 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         if each:
             fit_chosen(self, X, y, sample_weight, groups)
         return each
+
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies; weights that are chosen, and not learned, are given."""
+        return "machine" if self.targets == "each" else "optimality"
+
+    def _final(self, problem: Any, alphas: Array, results: list[Any]) -> list[Any]:
+        """The models of outputs whose weights and alphas were chosen: the regressions."""
+        return results
 
     def _prepare(self, kernels: Any, X: Any, y: Any, sample_weight: Any, seed: Any) -> Data:
         data = super()._prepare(kernels, X, y, sample_weight, seed)

@@ -44,6 +44,7 @@ def draw_pictures(summary: Summary) -> dict[str, Any]:
     if drawn["gate"] is not None:
         drawn |= {"gate_shades": gate_shades(evaluation), "gate_view": gated_view(evaluation)}
     drawn["data"] = _data(evaluation.get("data"))
+    drawn |= {name: _of_times(name, evaluation) for name in _OF_TIMES}
     return drawn | {"heat_maps": _heat_maps(evaluation), "convergence": _convergence(summary)}
 
 
@@ -86,6 +87,35 @@ def _draw(name: str, evaluation: Evaluation) -> Markup | None:
     identifier = name if name in _HELD_OUT else f"{name.replace('_', '-')}-picture"
     more = {"marks": SAMPLES, "says": [describe_sample(point) for point in rows]} if of_samples else {}
     return _svg(draw, identifier, size(rows), title, description=words(rows, evaluation), **more)
+
+
+def _of_times(name: str, evaluation: Evaluation) -> Markup | None:
+    """A picture of the held-out predictions of a survival model."""
+    part, size, title, words = _OF_TIMES[name]
+    if not (evaluation.get("held_out") or {}).get(part):
+        return None
+    draw = getattr(viz, name)
+    identifier = name.replace("_", "-")
+    return _svg(lambda ax: draw(evaluation, ax=ax), identifier, size, title, description=f"{words} {_BELOW}")
+
+
+# Of survival models: the part of the held-out predictions, the size, the title and what is drawn.
+_OF_TIMES: dict[str, tuple[str, Size, str, str]] = {
+    "kaplan_meier": (
+        "groups",
+        (6.4, 4.6),
+        "Survival of the groups of risk",
+        "Kaplan and Meier's curves of held-out samples, with bands and the numbers at risk.",
+    ),
+    "survival_calibration": (
+        "survival_calibration",
+        _SQUARE,
+        "Calibration of the predicted survival",
+        "Observed against predicted survival, in groups of samples.",
+    ),
+    "brier_curve": ("brier", _SMALL, "Brier score over time", "The Brier score at some times."),
+    "auc_curve": ("auc", _SMALL, "AUC over time", "The area under the ROC curve at some times."),
+}
 
 
 def _rows_size(rows: Sequence[Any]) -> Size:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
+from sklearn.utils import get_tags
 
 from multikernel._validation import as_list
 from multikernel.viz.fitted import last_of, machine_weights, plain_leaf, plain_tree, view_shares, weight_names
@@ -101,7 +102,7 @@ def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, A
 def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
     """Refuse the evaluation of a model that has another task, other views or other classes."""
     views, classes = weight_names(model), [str(label) for label in getattr(model, "classes_", [])]
-    task = "classes" if classes else "values" if _is_regressor(model) else None
+    task = "classes" if classes else "values" if _is_regressor(model) else _survival(model)
     found_views, found_classes = evaluation.get("views") or [], evaluation.get("classes") or []
     # data may lack a class that the model knows, and hold samples without a label
     one_holds_other = set(classes) <= set(found_classes) or set(found_classes) <= set(classes)
@@ -115,6 +116,11 @@ def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
                 f"evaluation must be of this model; the {what} of {type(model).__name__}: {_short(own)}, of "
                 f"the evaluation: {_short(other)}. Give what evaluate(model, X, y) returns for this model."
             )
+
+
+def _survival(model: Any) -> str | None:
+    known = hasattr(model, "__sklearn_tags__")
+    return "survival" if known and get_tags(model).estimator_type == "survival" else None
 
 
 def _is_regressor(model: Any) -> bool:

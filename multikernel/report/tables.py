@@ -227,6 +227,47 @@ def data_table(data: Mapping[str, Any]) -> Table:
     return _tell(f"{data['n_samples']} samples; {said}.", columns, data["views"])
 
 
+def groups_table(groups: Mapping[str, Any]) -> Table:
+    """The groups of risk of a survival model."""
+    columns: Columns = {
+        "Group": itemgetter("label"),
+        "Samples": itemgetter("n"),
+        "Events": itemgetter("n_events"),
+        "Median survival": lambda row: "–" if row["median"] is None else format_cell(row["median"]),
+    }
+    caption = f"Groups of risk, {groups['how']}; log-rank test: p = {groups['p']:.2g}."
+    return _tell(caption, columns, groups["curves"])
+
+
+def survival_calibration_table(calibration: Mapping[str, Any]) -> Table:
+    """Predicted and observed survival at one time."""
+    keys = ("predicted", "observed", "low", "high", "n", "events")
+    rows = [
+        ["–" if row[key] is None else format_cell(row[key]) for key in keys] for row in calibration["rows"]
+    ]
+    caption = f"Survival at time {format_cell(calibration['time'])}, in groups of similar predictions."
+    return make_table(
+        caption, ["Mean predicted", "Observed", "Low", "High", "Samples", "Events"], rows, words=0
+    )
+
+
+def over_time_table(brier: Mapping[str, Any]) -> Table:
+    """The Brier score at each time."""
+    columns = zip(brier["times"], brier["score"], brier["reference"], strict=True)
+    caption = "Brier score of the predicted survival, and of one prediction that is the same for all samples."
+    rows = [list(map(format_cell, row)) for row in columns]
+    return make_table(caption, ["Time", "Brier score", "The same for all"], rows, words=0)
+
+
+def auc_table(auc: Mapping[str, Any]) -> Table:
+    """The area under the ROC curve at each time."""
+    rows = [list(map(format_cell, row)) for row in zip(auc["times"], auc["auc"], strict=True)]
+    caption = (
+        "Area under the ROC curve of those who have had the event by a time, against those who have not."
+    )
+    return make_table(caption, ["Time", "AUC"], rows, words=0)
+
+
 # The tables of held-out predictions, by the part of the evaluation that they show.
 HELD_OUT = {
     "confusion": confusion_table,
@@ -234,6 +275,10 @@ HELD_OUT = {
     "calibration": calibration_table,
     "residuals": residuals_table,
     "doubtful": doubtful_table,
+    "groups": groups_table,
+    "survival_calibration": survival_calibration_table,
+    "brier": over_time_table,
+    "auc": auc_table,
 }
 
 
@@ -399,7 +444,29 @@ def held_out_figures(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the score is to be compared with, of those that the evaluation tells: name and figure."""
     names = {"majority": "Always the most frequent class", "balanced_accuracy": "Balanced accuracy"}
     figures = [(name, held_out.get(key)) for key, name in names.items()]
-    return [(name, format_cell(figure)) for name, figure in figures if figure is not None]
+    return [(name, format_cell(figure)) for name, figure in figures if figure is not None] + _of_times(
+        held_out
+    )
+
+
+def _of_times(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is said of a survival model beside its score."""
+    found = []
+    concordance, brier, auc = (held_out.get(key) for key in ("concordance", "brier", "auc"))
+    groups = held_out.get("groups") if concordance else None
+    if concordance and concordance["low"] is not None:
+        interval = f"{format_cell(concordance['low'])} to {format_cell(concordance['high'])}"
+        found.append(("95% interval of the C-index", interval))
+    if held_out.get("n_events") is not None:
+        found.append(("Events", str(held_out["n_events"])))
+    if groups:
+        found.append(("Log-rank test of the groups of risk", f"p = {groups['p']:.2g}"))
+    if brier:
+        other = format_cell(brier["integrated_reference"])
+        found.append(("Mean Brier score", f"{format_cell(brier['integrated'])} (the same for all: {other})"))
+    if auc:
+        found.append(("Mean AUC over time", format_cell(auc["mean"])))
+    return found
 
 
 def _three_decimals(value: float | None) -> str:

@@ -183,6 +183,9 @@ class PolynomialRidge(BallRidge):
         with np.errstate(over="ignore"):
             if not np.isfinite(start.sum() ** max(degree, 2)):  # distances are squared in any case
                 raise ValueError(f"degree={degree} overflows at radius={ball.radius:g}. Lower one of them.")
+            largest = np.dot(start / value.scales, [K.diagonal().max() for K in Ks])  # no entry is larger
+            if not np.isfinite(len(Ks[0]) * largest**degree):
+                raise ValueError(_overflows(degree))
         found = minimise_projected(value, ball, start, options)
         return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))
 
@@ -195,9 +198,12 @@ class PolynomialRidge(BallRidge):
             else:
                 K = homogeneous_sums(kernels, self.kernel_weights_, self.degree)[-1]
         if not np.isfinite(K).all():
-            raise ValueError(
-                f"the power of degree {self.degree} overflows. Normalize the kernels "
-                '(normalize="diagonal" of each View, or unit_diagonal(K) of a matrix), or lower degree or '
-                "radius."
-            )
+            raise ValueError(_overflows(self.degree))
         return K
+
+
+def _overflows(degree: int) -> str:
+    return (
+        f'the power of degree {degree} overflows. Normalize the kernels (normalize="diagonal" of each View, '
+        "or unit_diagonal(K) of a matrix), or lower degree or radius."
+    )

@@ -80,7 +80,8 @@ def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:
         return _slice_positions(X, columns, width, label)
     if isinstance(columns, (str, int, np.integer)) and not isinstance(columns, bool):
         return [_one_position(X, columns, width, label)]
-    if not isinstance(columns, (Sequence, np.ndarray)) and not hasattr(columns, "tolist"):
+    is_list = isinstance(columns, (Sequence, np.ndarray)) or hasattr(columns, "tolist")
+    if not is_list or getattr(columns, "ndim", 1) == 0:
         raise TypeError(
             f"{label}: columns must be a name, a position, a list of either, a slice, a boolean mask or a "
             f"function of X; got {columns!r}."

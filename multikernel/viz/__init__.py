@@ -21,6 +21,7 @@ nothing: figures with ``layout="constrained"`` make room for them.
   matrix;
 - of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
   :func:`auc_curve`;
+- of many targets, of what their ``score_by_view`` returns: :func:`target_views`, :func:`dominant_views`;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
@@ -41,6 +42,7 @@ from .paths import weight_path
 from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
 from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
+from .targets import dominant_views, target_views
 from .views import class_weights, enrichment, selection, shapley, waterfall
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "data_overview",
     "decision_regions",
     "describe_data",
+    "dominant_views",
     "embedding",
     "enrichment",
     "gate",
@@ -75,6 +78,7 @@ __all__ = [
     "stability",
     "surface",
     "survival_calibration",
+    "target_views",
     "waterfall",
     "weight_path",
     "weights",

@@ -71,13 +71,13 @@ def kaplan_meier(
     entries = []
     for number, (name, curve) in enumerate(groups.items()):
         line = _draw_curve(ax, curve, COLOURS[number % len(COLOURS)], LINES[number % len(LINES)])
-        n, events = int(curve["at_risk"].max(initial=0)), int(curve["events"].sum())
+        n, events = int(curve["n"]), int(curve["n_events"])
         entries.append((line, f"{plain(name, longest=40)}: {events} events of {n}"))
     last = max(float(curve["times"][-1]) for curve in groups.values())
     ax.set(xlim=(0.0, 1.02 * last), ylim=(0.0, 1.02), ylabel="share without an event")
     ax.set_title(_title("Who lives longer?" if len(groups) > 1 else "Survival", test))
     ax.set_xlabel(_time_label(unit), **LITERAL)
-    add_legend(ax, entries, loc="lower left", fontsize="small")
+    add_legend(ax, entries, loc=_free_corner(groups, last), fontsize="small")
     if at_risk:
         _write_counts(ax, groups)
     return ax
@@ -204,6 +204,15 @@ def _draw_curve(ax: Axes, curve: Mapping[str, Array], colour: str, style: Any) -
     return line
 
 
+def _free_corner(groups: Mapping[str, Mapping[str, Array]], last: float) -> str:
+    """Where a legend hides nothing: below curves that stay high, else in the upper right."""
+    lowest = 1.0
+    for curve in groups.values():
+        reached = np.searchsorted(curve["times"], 0.4 * last, side="right")
+        lowest = min(lowest, float(np.append(1.0, curve["survival"])[reached]))
+    return "lower left" if lowest > 0.4 else "upper right"
+
+
 def _write_counts(ax: Axes, groups: Mapping[str, Mapping[str, Array]]) -> None:
     """Numbers at risk below the axis, a row for each group, in its colour."""
     from matplotlib.ticker import MaxNLocator
@@ -234,7 +243,8 @@ def _groups_of(curves: Any, test: Any) -> tuple[dict[str, dict[str, Array]], Any
     if _is_evaluation(curves):
         part = part_of(curves, "held_out", "groups")
         rows = {str(row["label"]): row for row in part["curves"]}
-        return {name: _arrays(row, keys) for name, row in rows.items()}, part["p"] if test is None else test
+        made = {name: _arrays(row, keys) | _sizes(row) for name, row in rows.items()}
+        return made, part["p"] if test is None else test
     if hasattr(curves, "survival"):
         curves = {"all samples": curves}
     if not isinstance(curves, Mapping) or not curves:
@@ -242,7 +252,14 @@ def _groups_of(curves: Any, test: Any) -> tuple[dict[str, dict[str, Array]], Any
             "this picture is of multikernel.inspection.kaplan_meier(...), or of several by name; got "
             f"{type(curves).__name__}."
         )
-    return {str(name): _arrays(curve, keys) for name, curve in curves.items()}, getattr(test, "pvalue", test)
+    made = {str(name): _arrays(curve, keys) for name, curve in curves.items()}
+    return {name: curve | _sizes(curve) for name, curve in made.items()}, getattr(test, "pvalue", test)
+
+
+def _sizes(curve: Mapping[str, Any]) -> dict[str, int]:
+    """Samples and events of a curve, which says them itself where some of its steps are left out."""
+    counts = {"n": np.sum(curve["events"]) + np.sum(curve["censored"]), "n_events": np.sum(curve["events"])}
+    return {key: int(curve.get(key, count)) for key, count in counts.items()}
 
 
 def _title(words: str, pvalue: Any) -> str:
@@ -259,7 +276,7 @@ def _is_evaluation(given: Any) -> bool:
 def _calibration_of(given: Any) -> tuple[list[Any], Any]:
     """The rows of a calibration, and its time."""
     if _is_evaluation(given):
-        part = part_of(given, "held_out", "calibration")
+        part = part_of(given, "held_out", "survival_calibration")
         return part["rows"], part["time"]
     if not hasattr(given, "attrs") or "predicted" not in given:
         raise TypeError(

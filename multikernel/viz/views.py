@@ -132,7 +132,7 @@ def selection(found: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
             entries.append((marks, name))
     entries.append((ax.axvline(line, color="black", linewidth=1.0, linestyle="--"), "required"))
     label_rows(ax, [row["view"] for row in rows])
-    ax.set_xlim(left=0.0)
+    ax.set_xlim(0.0, 1.02 if by_share else None)
     more = f"\n{len(rows)} of {n_all} views" if len(rows) < n_all else ""
     ax.set_title(f"Which views matter?{more}")
     ax.set_xlabel(
@@ -206,8 +206,8 @@ def waterfall(found: Any, *, most: int = 12, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     found : dict
-        Of ``Explanation.sample(...)`` of ``multikernel.inspection.explain``: ``start``, ``score`` and
-        ``rows``, dicts of ``name`` and ``value``.
+        Of ``Explanation.sample(...)`` of ``multikernel.inspection.explain``: ``start`` (called
+        ``start_name``), ``score`` and ``rows``, dicts of ``name`` and ``value``.
     most : int, default=12
         Maximum number of steps.
 
@@ -227,7 +227,7 @@ def waterfall(found: Any, *, most: int = 12, ax: Axes | None = None) -> Axes:
     if len(rows) > most:
         rest = rows[most:]
         steps.append((f"{len(rest)} others", float(sum(row["value"] for row in rest))))
-    names = ["intercept", *(name for name, _ in steps), "score"]
+    names = [part.get("start_name", "intercept"), *(name for name, _ in steps), "score"]
     ax = axes_for_rows(ax, names)
     low, high = part.get("low"), part.get("high")
     if is_number(low) and is_number(high):

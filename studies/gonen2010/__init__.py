@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from studies.gonen2010 import costs, halving, preparation, search, search_figures, several_classes, surfaces
+from studies.gonen2010 import costs, machines, search, search_figures, several_classes, surfaces
 from studies.gonen2010.claims import judge
-from studies.gonen2010.inventory import ABSENT, INVENTORY, inventory_notes
+from studies.gonen2010.inventory import ABSENT, INVENTORY, REASONS, inventory_notes
 from studies.gonen2010.localized_entries import DATA_LOCALIZED, ENTRIES_LOCALIZED
+from studies.gonen2010.own import halving, preparation, searching
 from studies.gonen2010.published import cells_of
 from studies.gonen2010.yeast import DATA
 from studies.study import Study, Table
@@ -13,6 +14,7 @@ from studies.study import Study, Table
 _ENTRIES = (
     *search.TABLES,
     *costs.TABLES,
+    *machines.FIGURES,
     *several_classes.FIGURES,
     *surfaces.FIGURES,
     *search_figures.FIGURES,
@@ -29,7 +31,7 @@ _PUBLISHED = tuple(
     entry for kind in ("table", "figure") for entry in _in_order(e for e in _ENTRIES if e.kind == kind)
 )
 _N_ABSENT = sum(len(cells_of(item.stem)) for item in INVENTORY if item.status == "impossible")
-_OWN = (preparation.TABLE, halving.TABLE, *(entry for entry in _ENTRIES if entry.kind == "own"))
+_OWN = (preparation.TABLE, halving.TABLE, searching.TABLE)
 STUDY = Study(
     name="gonen2010",
     title="Gönen (2010)",
@@ -50,6 +52,7 @@ STUDY = Study(
     ),
     claims=judge,
     data=(DATA, *DATA_LOCALIZED),
+    reasons=REASONS,
     absent=ABSENT,
     judges_parts=True,
 )

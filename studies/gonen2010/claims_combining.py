@@ -117,11 +117,17 @@ def _smoothness(rows: Rows) -> list[Claim]:
             Claim(
                 f"The best d of the quadratic and the Gaussian kernel are {sentence} (2.7.1).",
                 _verdict(holds),
-                f"Figure 2.2, mean log₁₀ d of the least validation error: {'; '.join(texts)}. Near is within "
-                "0.3.",
+                f"Figure 2.2, {_draws(rows)}, mean log₁₀ d of the least validation error: "
+                f"{'; '.join(texts)}. Near is within 0.3.",
             )
         )
     return claims
+
+
+def _draws(rows: Rows) -> str:
+    """Of how many draws the numbers are means."""
+    n = next(iter(rows[0]["values"].values()))["n"]
+    return "1 draw" if n == 1 else f"{n} draws"
 
 
 def _overfitting(rows: Rows) -> list[Claim]:
@@ -134,9 +140,10 @@ def _overfitting(rows: Rows) -> list[Claim]:
             "On GAUSS3 RMKL favors the quadratic over the Gaussian kernel and keeps fewer support vectors "
             "(2.7.1).",
             _verdict(holds),
-            f"Figure 2.4: η of the quadratic and the Gaussian kernel {eta[0][1]:.2f} / {eta[0][2]:.2f} with "
-            f"MKL, {eta[1][1]:.2f} / {eta[1][2]:.2f} with RMKL; support vectors {support[0]:.1f}% and "
-            f"{support[1]:.1f}%, test accuracy {accuracy[0]:.2f}% and {accuracy[1]:.2f}%.",
+            f"Figure 2.4, {_draws(rows)}: η of the quadratic and the Gaussian kernel {eta[0][1]:.2f} / "
+            f"{eta[0][2]:.2f} with MKL, {eta[1][1]:.2f} / {eta[1][2]:.2f} with RMKL; support vectors "
+            f"{support[0]:.1f}% and {support[1]:.1f}%, test accuracy {accuracy[0]:.2f}% and "
+            f"{accuracy[1]:.2f}%.",
         )
     ]
 
@@ -154,7 +161,7 @@ def _direction(rows: Rows) -> list[Claim]:
         Claim(
             "The eigenvalues give no good direction of search: RMKL finds better costs (2.7.2).",
             _verdict(holds),
-            f"Figure 2.5, validation error: {'; '.join(texts)}.",
+            f"Figure 2.5, {_draws(rows)}, validation error: {'; '.join(texts)}.",
         )
     ]
 
@@ -175,7 +182,7 @@ def _representations(rows: Rows) -> list[Claim]:
         none, some = _zeros(mkl["eta"]), _zeros(rmkl["eta"])
         evidence = (
             f"Table 5.6, {task}: {change:+.2f} points, {rmkl['support'] - mkl['support']:+.2f}% support "
-            f"vectors; {none} weights are zero with MKL, {some} with RMKL."
+            f"vectors; weights that are zero: {none} with MKL, {some} with RMKL."
         )
         claims.append(
             Claim(

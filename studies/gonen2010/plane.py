@@ -10,8 +10,8 @@ from multikernel.datasets import gauss_log_odds
 from studies.plots import plane
 
 
-def draw_best(axes: Any, X: np.ndarray, toy: str = "GAUSS4") -> None:
-    """Draw the best boundary of a toy of `make_gauss` over the points, dotted."""
+def draw_best(axes: Any, X: np.ndarray, toy: str, style: str = "dotted") -> None:
+    """Draw the best boundary of a toy of `make_gauss` over the points."""
     first, second, points = plane(X)
     odds = gauss_log_odds(toy, points).reshape(len(second), len(first))
-    axes.contour(first, second, odds, levels=[0.0], colors="black", linewidths=1.0, linestyles="dotted")
+    axes.contour(first, second, odds, levels=[0.0], colors="black", linewidths=1.2, linestyles=style)

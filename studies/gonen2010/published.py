@@ -6,22 +6,14 @@ and 5.4 in ``published_localized``.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
+from studies.gonen2010 import published_combining, published_localized
 from studies.published import Published
 
-_PARTS = ("published_combining", "published_localized")
-
-
-def _assembled() -> dict[str, dict[str, Published]]:
-    names = [f"{__package__}.{part}" for part in _PARTS]
-    parts = [import_module(name).NUMBERS for name in names if find_spec(name) is not None]
-    return {stem: numbers for part in parts for stem, numbers in part.items()}
-
-
 # Stem of a table or a figure (``"table5.6"``) to its numbers, by place.
-NUMBERS = _assembled()
+NUMBERS: dict[str, dict[str, Published]] = published_combining.NUMBERS | {
+    stem: {cell.place: cell for cell in published_localized.cells_of(stem)}
+    for stem in published_localized.NUMBERS
+}
 
 
 def cells_of(stem: str) -> tuple[Published, ...]:

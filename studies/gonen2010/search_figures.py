@@ -20,11 +20,12 @@ from studies.gonen2010.search import (
     SIGNS,
     SPLITS_OF,
     TITLES,
+    VERSIONS,
     centered,
     search_units,
     tasks_of,
 )
-from studies.gonen2010.setting import PROTOCOL, SPLITS, THIRDS, draw_folds, fold_stacks
+from studies.gonen2010.setting import PROTOCOL, THIRDS, draw_folds, fold_stacks
 from studies.study import Quantity, Result, Summary, Table, Unit
 
 _SUBJECTS = {"5.2": "5.4", "5.3": "5.6", "5.4": "5.8", "5.5": "5.9"}
@@ -94,7 +95,7 @@ def _bar_figure(name: str) -> Table:
     return Table(
         name=name,
         title=f"Gönen (2010), figure {name}: {TITLES[table]}, four ways to regularize",
-        version=2,
+        version=VERSIONS[table],
         splits=SPLITS_OF[table],
         units=partial(search_units, table, None),
         rows=partial(_bar_rows, table),
@@ -161,8 +162,8 @@ def draw_components(summary: Summary, path: Path) -> None:
 _COMPONENTS = Table(
     name="5.1",
     title="Gönen (2010), figure 5.1: kernel principal components of MULTIFEAT-EO",
-    version=2,
-    splits=SPLITS,
+    version=VERSIONS["5.6"],
+    splits=SPLITS_OF["5.6"],
     units=partial(search_units, "5.6", ("EO",)),
     rows=_variance_rows,
     quantities=(
@@ -243,8 +244,8 @@ def draw_steps(summary: Summary, path: Path) -> None:
 _STEPS = Table(
     name="5.6",
     title="Gönen (2010), figure 5.6: iterations of RMKL and RWKL",
-    version=2,
-    splits=1,
+    version=VERSIONS["5.8"],
+    splits=SPLITS_OF["5.8"],
     units=partial(search_units, "5.8", None),
     rows=_step_rows,
     quantities=(

@@ -16,9 +16,10 @@ from multikernel.datasets.catalogue import MissingDataset
 from multikernel.inspection import f_test_5x2cv
 from multikernel.mkl.classifier import MKLClassifier
 from studies import get_study, plots, run_table
-from studies.gonen2010 import claims_combining, costs, measuring, preparation, search, setting, surfaces
+from studies.gonen2010 import claims_combining, costs, measuring, search, setting, surfaces
 from studies.gonen2010.inventory import INVENTORY, inventory_notes
 from studies.gonen2010.measuring import Method
+from studies.gonen2010.own import preparation
 from studies.gonen2010.setting import Points, Task
 from studies.gonen2010.yeast import REAL
 
@@ -456,13 +457,24 @@ def test_the_inventory_has_all_tables_and_figures():
     names = {kind: [item.name for item in INVENTORY if item.kind == kind] for kind in ("table", "figure")}
     assert {kind: len(set(found)) for kind, found in names.items()} == {"table": 31, "figure": 42}
     described = {item.stem for item in INVENTORY if item.status == "descriptive"}
-    assert len([stem for stem in described if stem.startswith("table")]) == 10 and len(described) == 19
+    assert len([stem for stem in described if stem.startswith("table")]) == 10 and len(described) == 16
     stems = {entry.stem for entry in (*STUDY.tables.values(), *STUDY.figures.values())}
     assert not stems & described
     assert stems <= {item.stem for item in INVENTORY}
     assert all(item.reason for item in INVENTORY if item.status != "reproduced")
-    assert any("S2783" not in note for note in inventory_notes(stems))
-    assert "figure 4.3" in inventory_notes([])[-1]
+    notes = inventory_notes(stems, 93)
+    assert len(notes) == 3 and "2471 mutations" in notes[1] and "Their 93 numbers" in notes[1]
+    assert "figure 4.3" in inventory_notes([], 0)[-1]
+
+
+def test_of_two_folds_the_best_c_is_that_of_two_validations(monkeypatch):
+    task = Task("a", lambda split: gauss(120, seed=split), raw_views)
+    (one,) = measuring.measure_task(task, 0, {"one": Method()}, (0.1, 1.0, 10.0), 2).values()
+    points = task.load(0)
+    folds = setting.draw_folds(points, 0)[:2]
+    means = [np.mean(percent(points, folds, C)) for C in (0.1, 1.0, 10.0)]
+    assert one["validation"] == pytest.approx(means, abs=1e-4) and len(one["accuracy"]) == 2
+    assert one["C"] == (0.1, 1.0, 10.0)[int(np.argmax(means))]
 
 
 def test_what_stands_in_says_so(data_folder):

@@ -12,14 +12,15 @@ from studies.yeung2006 import accuracies
 COUNTS = {
     "gonen2010": {
         "table5.4": 2, "table5.6": 2, "table5.8": 13, "table5.10": 12, "table5.11": 3, "table5.12": 3,
-        "table5.14": 13, "figure1.4": 1, "figure1.5": 3, "figure2.2": 4, "figure2.4": 1, "figure2.5": 2,
+        "table5.14": 13, "figure1.1": 3, "figure1.2": 1, "figure1.3": 1,
+        "figure1.4": 1, "figure1.5": 3, "figure2.2": 4, "figure2.4": 1, "figure2.5": 2,
         "figure5.1": 1, "figure5.2": 2, "figure5.3": 2, "figure5.4": 13, "figure5.6": 13,
         "table5.16": 11, "table5.17": 3, "table5.19": 7, "table5.20": 3,
         "table5.21": 12, "table5.22": 8, "table5.23": 2, "table5.24": 7, "table5.25": 2, "figure3.2": 3 * 5,
         "figure3.3": 11, "figure3.4": 3, "figure4.3": 2, "figure4.4": 1, "figure5.8": 8, "figure5.9": 5,
         "figure5.10": 1, "figure5.11": 2, "figure5.12": 3, "figure5.13": 8, "figure5.14": 3, "figure5.15": 3,
         "figure5.16": 3, "figure5.17": 3, "figure5.18": 2, "figure5.19": 1 + 2 * 15 + 3 * 5,
-        "figure5.20": 1 + 2 * 15 + 3 * 5, "figure5.21": 1 + 2 * 15 + 3 * 5, "figure5.22": 1 + 5 * 5,
+        "figure5.20": 1 + 2 * 15 + 3 * 5, "figure5.21": 1 + 2 * 15 + 3 * 2, "figure5.22": 1 + 5 * 5,
         "figure5.23": 1, "figure5.24": 1,
     },
     "lanckriet2004": {

@@ -161,3 +161,21 @@ def test_curves_are_of_the_model_of_cox(place):
         "--at must be times"
         in call("predict", place / "model", place / "new.csv", "--at", "x", code=2).stderr
     )
+
+
+def test_the_report_reads_the_times_of_the_fit(place):
+    asked = ("--data", place / "train.csv", "--parts", "held_out")
+    call("report", place / "model", *asked, "-o", place / "report.html")
+    page = (place / "report.html").read_text(encoding="utf-8")
+    assert "95% interval of the C-index" in page
+    assert "Groups of risk" in page
+
+
+def test_survival_models_are_compared_with_their_rivals(place):
+    words = (*TIMES, "--cv", "2", "--baselines", "plain sum,elastic net", "-o", place / "compared")
+    shown = call("compare", place / "train.csv", *words)
+    assert "C-index" in shown.stdout
+    found = json.loads((place / "compared" / "compare.json").read_text())
+    assert found["data"]["target"] == "months" and found["data"]["event"] == "died"
+    said = call("compare", place / "train.csv", "-o", place / "none", code=2).stderr
+    assert "name the target: by --target, or censored times by --time and --event." in said.replace("\n", " ")

@@ -1,5 +1,7 @@
 """Scores explained: sums over views and columns are exact, and bounds from the duality gap hold."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from multikernel.inspection import NotAdditive, explain
 from multikernel.inspection.explaining.score_bounds import Machine
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLClassifier
-from multikernel.mkl import MKLOneClass
+from multikernel.mkl import MKLClassifierCV, MKLOneClass
 from multikernel.rules import CombinedKernelClassifier
 
 IDS = pd.Index([f"patient {k}" for k in range(80)])
@@ -85,6 +87,9 @@ def test_every_part_of_an_explanation(table, labels, model):
     worst = found.worst(3)
     assert list(worst.index) == list(frame["error"][wrong].sort_values(ascending=False).index[:3])
     assert found.gates is None and found.omitted == {}
+    again = pickle.loads(pickle.dumps(found))
+    pd.testing.assert_frame_equal(again.features([3]), found.features([3]))
+    assert explain(model, table[:1]).answer.startswith("The score of patient 0 is")
     assert "by the duality gap" in found.answer and found.answer in str(found)
     assert found.to_dict()["rows"][0]["sample"] == "patient 50"
     assert "<table" in found._repr_html_()
@@ -150,6 +155,11 @@ def test_several_machines_pipelines_searches_gates_and_precomputed_kernels(table
     assert list(found.to_frame().index) == list(IDS) and "features" in found.omitted
     search = GridSearchCV(MKLClassifier(VIEWS), {"C": [0.1, 1.0]}, cv=2).fit(table, labels)
     np.testing.assert_allclose(explain(search, table).to_frame()["score"], search.decision_function(table))
+    chosen = MKLClassifierCV(VIEWS, cv=2).fit(table, labels)
+    again = MKLClassifier(VIEWS, **chosen.best_params_).fit(table, labels)
+    np.testing.assert_array_equal(
+        explain(chosen, table).neighbors["support"], explain(again, table).neighbors["support"]
+    )
     local = LocalizedMKLClassifier(VIEWS, gating_reg=0.1).fit(table, labels)
     found = explain(local, table)
     np.testing.assert_array_equal(found.gates, local.sample_kernel_weights(table))
@@ -178,6 +188,8 @@ def test_what_it_refuses(table, labels, model):
         explain(model, table, labels[:3])
     with pytest.raises(ValueError, match="row number"):
         explain(model, table).sample("nobody")
+    with pytest.raises(ValueError, match="row numbers of the 80 samples"):
+        explain(model, table).features([100])
     with pytest.raises(ValueError, match="need the targets"):
         explain(model, table).worst()
     other = explain(model, table, X_train=table[30:], y_train=labels[30:])

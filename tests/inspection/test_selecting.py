@@ -191,7 +191,7 @@ def test_tables_frames_strings_and_estimators():
     assert "genes" in found.answer and "10%" in found.answer and found.answer in str(found)
     assert found.to_dict()["rows"][0]["view"] == "genes" and "<table" in found._repr_html_()
     nothing = select_views(given, tables, rng.permutation(y), random_state=0)
-    assert nothing.selected == [] and "none was selected" in nothing.answer
+    assert nothing.selected == [] and nothing.answer.startswith("None of 2 views was selected.")
 
 
 def test_what_it_refuses():
@@ -212,5 +212,9 @@ def test_what_it_refuses():
         select_views(views, X, y, method="stability", max_false=1e-6)
     with pytest.raises(ValueError, match="at most 1"):
         select_views(views, X, y, method="stability", threshold=1.2)
+    with pytest.raises(ValueError, match="at least 4 samples of each class; got 1"):
+        select_views(views, X[:5], [0, 0, 0, 0, 1], method="stability", max_false=10)
+    with pytest.raises(ValueError, match="no gaps; got None"):
+        select_views(views, X, [None] * 20)
     with pytest.raises(TypeError, match="estimator on kernels"):
         select_views(KernelRidge(), X, y)

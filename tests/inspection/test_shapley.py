@@ -43,7 +43,7 @@ def test_values_of_functions_are_those_of_all_orders(problem):
 
     def value(views):
         kept = [m in views for m in range(4)]
-        scores = np.where(kept, parts, parts.mean(axis=0)).sum(axis=1) + model.intercept_[0]
+        scores = np.where(kept, parts, np.median(parts, axis=0)).sum(axis=1) + model.intercept_[0]
         return np.mean((scores > 0) == y[60:])
 
     found = view_shapley(model, X[60:], y[60:])
@@ -135,7 +135,7 @@ def test_groups_come_in_together(problem):
 
     def value(players):
         kept = [m in {v for k in players for v in sets[k]} for m in range(4)]
-        scores = np.where(kept, parts, parts.mean(axis=0)).sum(axis=1) + model.intercept_[0]
+        scores = np.where(kept, parts, np.median(parts, axis=0)).sum(axis=1) + model.intercept_[0]
         return np.mean((scores > 0) == y[60:])
 
     np.testing.assert_allclose(found["shapley"], by_orders(value, 3), atol=1e-12)

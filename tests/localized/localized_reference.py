@@ -61,7 +61,7 @@ def classifier_values(model, X, labels, bounds, **options):
     parts = plain_contributions(model, X, X, **options).sum(axis=2)
     f, norms = parts + model.intercept_, 0.5 * np.einsum("ki,ik->k", duals, parts)
     if classes.size > 2 and model.multiclass == "joint":
-        return [joint_values(codes, bounds, duals.T, f, norms.sum())]
+        return [joint_values(codes, bounds, duals.T, f, norms.sum(), np.sum)]
     each = tasks(codes, model.multiclass) if classes.size > 2 else [(slice(None), 2.0 * codes - 1.0)]
     return [
         hinge_values(y, bounds[own], duals[k, own], f[own, k], norms[k]) for k, (own, y) in enumerate(each)

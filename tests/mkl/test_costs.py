@@ -27,9 +27,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
-from multikernel.core.fitted import prediction_cost
+from multikernel.core.fitted import efficient_points, prediction_cost
 from multikernel.mkl import RegularizedMKLClassifier
-from multikernel.mkl.cost_path import CostPath, cost_path, efficient_points
+from multikernel.mkl.cost_path import CostPath, cost_path
 from multikernel.soft_labels import PosteriorSVC
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 

@@ -5,14 +5,15 @@ from functools import partial
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_score
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from judges.optimum import conic_optimum
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, load_model, save_model
 from multikernel.core.svm.joint.solver import solve_multiclass
-from multikernel.kernels import Gaussian
+from multikernel.kernels import Gaussian, Linear
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 from tests.raw import raw
 from tests.soft_labels.test_posterior import root
@@ -105,6 +106,84 @@ def test_it_is_not_the_machine_of_crammer_and_singer():
         ratio = (centred[0] * centred[1]).sum() / (centred[0] ** 2).sum() if centred[0].any() else 0.0
         gaps.append(np.abs(ratio * centred[0] - centred[1]).max() / np.abs(centred[1]).max())
     assert min(gaps) > 0.05
+
+
+class TestCrammerAndSinger:
+    """`multiclass="crammer_singer"`: one slack for each sample, and no intercepts."""
+
+    def test_it_is_the_printed_machine(self):
+        """With the margin 1 as printed, C is half of ours and the scores are half."""
+        K, codes = toy()
+        model = MKLClassifier("precomputed", C=0.7, tol=1e-8, multiclass="crammer_singer")
+        model.fit(K[:, :, None], codes)
+        primal, scores = printed_primal(K, codes, 0.35, worst_only=True)
+        assert model.objective_ == pytest.approx(4.0 * primal, rel=1e-6)
+        assert not model.intercept_.any() and model.dual_gap_ <= 1e-8
+        np.testing.assert_allclose(
+            model.decision_function(K[:, :, None]), 2.0 * scores.value, atol=1e-3 * np.abs(scores.value).max()
+        )
+
+    def test_it_is_that_of_scikit_learn(self):
+        X, y = make_three()
+        model = MKLClassifier(raw(Linear()), C=0.2, tol=1e-9, multiclass="crammer_singer").fit(X, y)
+        svc = LinearSVC(
+            C=0.1, multi_class="crammer_singer", fit_intercept=False, tol=1e-9, max_iter=10**5, random_state=0
+        )
+        expected = 2.0 * svc.fit(X, y).decision_function(NEW)
+        np.testing.assert_allclose(model.decision_function(NEW), expected, atol=1e-4)
+
+    def test_learned_weights_with_costs_are_certified_from_outside(self):
+        X, y = make_three()
+        model = MKLClassifier(VIEWS, C=2.0, costs={"noise": 2.0}, tol=1e-5, multiclass="crammer_singer")
+        model.fit(X, y)
+        Ks = np.moveaxis(plain_kernels(X, X), 2, 0)
+        B = np.zeros((3, 90))
+        B[:, model.support_] = model.dual_coef_
+        codes = np.searchsorted(model.classes_, y)
+        d2 = np.array([1.0, 1.0, 4.0])
+        q = np.array([np.trace(B @ K @ B.T) for K in Ks])
+        alpha = np.where(np.arange(3)[:, None] == codes, 0.0, -B)
+        assert alpha.min() >= -1e-9 and alpha.sum(axis=0).max() <= 2.0 * (1.0 + 1e-9)
+        f = B @ np.tensordot(model.kernel_weights_, Ks, 1)
+        slack = np.maximum(2.0 - f[codes, np.arange(90)] + f, 0.0) * (np.arange(3)[:, None] != codes)
+        upper = 0.5 * model.kernel_weights_ @ q + 2.0 * slack.max(axis=0).sum()
+        lower = 2.0 * alpha.sum() - 0.5 * (q / d2).max()
+        np.testing.assert_allclose(model.dual_gap_, (upper - lower) / upper, atol=1e-8)
+        assert model.dual_gap_ <= 1e-5
+        np.testing.assert_array_equal(model.predict(X), model.classes_[f.argmax(axis=0)])
+
+    @pytest.mark.parametrize("changes", [{"norm": 2.0}, {"norm": np.inf}, {"class_weight": "balanced"}])
+    def test_other_settings_are_certified(self, changes):
+        X, y = make_three()
+        model = MKLClassifier(VIEWS, multiclass="crammer_singer", tol=1e-4, **changes).fit(X, y)
+        assert model.status_ == "optimal" and model.dual_gap_ <= 1e-4 and model.score(X, y) > 0.8
+
+    def test_two_classes_are_the_binary_machine(self):
+        X, y = make_binary()
+        models = [MKLClassifier(VIEWS, multiclass=m).fit(X, y) for m in ("ovr", "crammer_singer")]
+        np.testing.assert_array_equal(*(model.decision_function(X) for model in models))
+
+    def test_strings_weights_probabilities_and_files(self, tmp_path):
+        X, y = make_three()
+        weights = np.linspace(0.0, 2.0, 90)
+        model = MKLClassifier(VIEWS, multiclass="crammer_singer", probability=True)
+        model.fit(X, y.astype(str), sample_weight=weights)
+        save_model(model, tmp_path / "model.skops")
+        again = load_model(tmp_path / "model.skops")
+        np.testing.assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
+        assert clone(model).fit(X, y.astype(str), sample_weight=weights).objective_ == model.objective_
+        assert cross_val_score(clone(model).set_params(probability=False), X, y, cv=3).mean() > 0.8
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"loss": "squared_hinge"}, 'multiclass="crammer_singer" needs loss="hinge"'),
+            ({"C": np.inf}, 'multiclass="crammer_singer" needs a finite C'),
+        ],
+    )
+    def test_what_is_refused(self, changes, message):
+        with pytest.raises(ValueError, match=message):
+            MKLClassifier(VIEWS, multiclass="crammer_singer", **changes).fit(*make_three())
 
 
 def test_learned_weights_are_certified_from_outside():

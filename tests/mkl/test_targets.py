@@ -1,15 +1,18 @@
 """Kernel weights for each of many targets: leave-one-out, folds, convex problems, gaps in Y, R² by view."""
 
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, TimeSeriesSplit, cross_val_score
 
-from multikernel import KernelBank, MKLRidge, MKLRidgeCV, load_model, save_model
+from multikernel import KernelBank, MKLRidge, MKLRidgeCV, View, load_model, save_model
 from multikernel.kernels import Linear
 from multikernel.mkl.targets.solver.basis import make_basis
 from multikernel.mkl.targets.solver.search import Criterion, search
@@ -119,6 +122,19 @@ def test_float32_chooses_as_double_precision():
     np.testing.assert_allclose(single.predict(X), double.predict(X), atol=5e-2)
 
 
+def test_units_of_targets_do_not_matter():
+    settings = {"targets": "each", "candidates": 10, "alphas": ALPHAS}
+    for dtype, rtol in (("float64", 1e-7), ("float32", 1e-3)):
+        bank = KernelBank(VIEWS, dtype=dtype)
+        plain = MKLRidgeCV(bank, **settings).fit(X, Y)
+        large = MKLRidgeCV(bank, **settings).fit(X, 1e30 * Y)
+        np.testing.assert_array_equal(large.alpha_, plain.alpha_)
+        np.testing.assert_allclose(large.best_score_, 1e60 * plain.best_score_, rtol=rtol)
+        np.testing.assert_allclose(large.predict(X), 1e30 * plain.predict(X), rtol=rtol, atol=1e27)
+        moved = MKLRidgeCV(bank, **settings).fit(X, Y + 1e6)
+        np.testing.assert_allclose(moved.best_score_, plain.best_score_, rtol=1e-3)
+
+
 def test_rows_that_are_repeated_are_left_out_one_at_a_time():
     repeated = np.r_[np.arange(N), np.arange(10)]
     candidates = np.array([[0.4, 0.3, 0.3], [0.8, 0.1, 0.1]])
@@ -159,6 +175,14 @@ def test_each_target_is_a_fit_by_itself(norm):
         np.testing.assert_allclose(model.predict(X)[:, t], alone.predict(X), atol=5e-3)
     assert model.objective_ == pytest.approx(sum(values), rel=1e-5)
     assert model.target_gaps_.max() <= 1e-6 and model.dual_gap_ == model.target_gaps_.max()
+
+
+def test_each_target_may_use_few_kernels():
+    model = MKLRidge(VIEWS, targets="each", max_kernels=1).fit(X, Y[:, :3])
+    assert ((model.machine_weights_ > 0.0).sum(axis=1) == 1).all()
+    for t in range(3):
+        alone = MKLRidge(VIEWS, max_kernels=1).fit(X, Y[:, t])
+        np.testing.assert_allclose(model.machine_weights_[t], alone.kernel_weights_, atol=1e-9)
 
 
 def test_gaps_of_targets_are_certificates():
@@ -282,6 +306,7 @@ def once():
         (np.where(Y > 3.0, np.inf, Y), "infinity"),
         (np.r_[np.nan, Y[1:, 0]], "NaN"),
         (pd.DataFrame(Y[:, :2], columns=["u", "u"]), "distinct; 'u' is there twice"),
+        (Y * 1e200, "target '0' go up to .*e.200. Rescale it"),
     ],
 )
 def test_targets_that_are_refused_by_name(estimator, y, words):
@@ -316,6 +341,16 @@ def test_settings_that_are_refused():
 
 
 # ---------------------------------------------------------------------- conventions
+def test_kept_views_have_their_weight():
+    views = [View("a", Linear(), [0, 1], keep=0.2), *VIEWS[1:]]
+    model = MKLRidgeCV(views, targets="each", candidates=8, alphas=ALPHAS).fit(X, Y)
+    assert model.machine_weights_[:, 0].min() >= 0.2 - 1e-12
+    np.testing.assert_allclose(model.machine_weights_.sum(axis=1), 1.0)
+    assert MKLRidge(views, targets="each").fit(X, Y).machine_weights_[:, 0].min() >= 0.2 - 1e-12
+    with pytest.raises(ValueError, match="keep of view 'a'"):
+        MKLRidgeCV(views, targets="each", candidates=np.eye(3)).fit(X, Y)
+
+
 def test_conventions_of_scikit_learn(tmp_path):
     model = MKLRidgeCV(VIEWS, targets="each", candidates=8, alphas=ALPHAS)
     frame = pd.DataFrame(Y, columns=[f"t{k}" for k in range(T)])
@@ -349,6 +384,10 @@ def test_a_search_that_is_stopped_has_a_model_for_each_target():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         late = MKLRidgeCV(VIEWS, targets="each", max_time=1e-6).fit(X, with_gaps())
+    assert MKLRidge(VIEWS, targets="each", callback=lambda entry: True).fit(X, Y).status_ == "interrupted"
+    with pytest.warns(ConvergenceWarning, match="time is over"):
+        early = MKLRidge(VIEWS, targets="each", max_time=1e-9, tol=1e-9).fit(X, Y)
+    assert early.status_ == "max_time" and np.isfinite(early.predict(X)).all()
     assert any("max_time" in str(warning.message) for warning in caught)
     assert late.status_ == "max_time" and np.isfinite(late.predict(X)).all()
 
@@ -358,3 +397,18 @@ def test_two_samples_and_one_view():
     assert len(model.candidates_) == 1
     np.testing.assert_allclose(model.out_of_fold_, Y[[1, 0]], atol=1e-9)
     assert MKLRidge(VIEWS[:1], targets="each").fit(X[:2], Y[:2]).predict(X).shape == (N, T)
+
+
+# ---------------------------------------------------------------------- a peer
+def test_folds_and_choices_are_those_of_himalaya():
+    """Scores of all sets of weights, the choice and the predictions of tests/golden/make_himalaya.py."""
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "himalaya.json").read_text(encoding="utf-8"))
+    stack, targets = np.moveaxis(np.array(golden["kernels"]), 0, 2), np.array(golden["targets"])
+    model = MKLRidgeCV(
+        "precomputed", targets="each", candidates=golden["candidates"], alphas=golden["alphas"],
+        cv=KFold(golden["n_folds"]), fit_intercept=False,
+    ).fit(stack, targets)  # fmt: skip
+    np.testing.assert_allclose(model.candidate_scores_, golden["scores"], rtol=1e-6)
+    theirs = np.array(golden["weights_over_alpha"])
+    np.testing.assert_allclose(model.machine_weights_ / model.alpha_[:, None], theirs, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.predict(stack), golden["predictions"], atol=1e-6)

@@ -190,6 +190,10 @@ def test_other_refusals():
             learner(center=[1.0, 2.0]).fit(list(Ks), y)
     with pytest.raises(ValueError, match=r"degree=2 overflows at radius=1e\+300. Lower one of them"):
         PolynomialRidge(radius=1e300).fit(list(Ks), y)
+    for multinomial in (True, False):
+        huge = PolynomialRidge(50, normalize=False, multinomial=multinomial)
+        with pytest.raises(ValueError, match="power of degree 50 overflows"):
+            huge.fit([1e10 * np.eye(len(y))], y)
     with pytest.raises(ValueError, match=r"alpha=1e-30 is too small beside the kernels.*Raise alpha"):
         RidgeBall(1e-30).fit(Ks[0], y)
     with pytest.raises(ValueError, match=r"power of degree 2 overflows.*normalize=.diagonal. of each View"):

@@ -13,6 +13,7 @@ from sksurv.util import Surv
 
 from multikernel import KernelBank, load_model, save_model
 from multikernel.core.folds import EventKFold
+from multikernel.core.svm import interior_point
 from multikernel.kernels import Gaussian, Linear
 from multikernel.survival import MKLSurvival, MKLSurvivalCV
 from tests.survival.problems import (
@@ -420,3 +421,22 @@ def test_saved_searches_are_the_same(tmp_path):
     save_model(model, tmp_path / "model.mk")
     loaded = load_model(tmp_path / "model.mk")
     np.testing.assert_array_equal(loaded.predict_survival_function(X), model.predict_survival_function(X))
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e2, 1e4])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_small_and_large_penalties(loss, C):
+    """A ranking of large C leaves conjugate gradients too many steps: its Hessian is then factorized."""
+    X, event, time, _ = sample(100)
+    model = MKLSurvival([*VIEWS, ("d", Gaussian(), [0, 1, 2])], loss=loss, C=C).fit(X, (event, time))
+    assert model.status_ == "optimal" and model.dual_gap_ <= 1e-3
+
+
+def test_ranking_by_conjugate_gradients_and_by_factors_are_the_same(monkeypatch):
+    X, event, time, _ = sample(100)
+    models = []
+    for share in (1, 10**6):  # all products that it takes, or none
+        monkeypatch.setattr(interior_point, "_FEWER", share)
+        models.append(MKLSurvival([*VIEWS, Gaussian()], loss="ranking", tol=1e-8).fit(X, (event, time)))
+    np.testing.assert_allclose(models[0].predict(X), models[1].predict(X), atol=1e-4)
+    assert models[0].objective_ == pytest.approx(models[1].objective_, rel=1e-7)

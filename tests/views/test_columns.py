@@ -80,6 +80,7 @@ test_mistakes_are_named = refused(
     ((VALUES, slice(4, None)), "selects no column"),
     ((VALUES, [False] * 4), "selects no column"),
     ((VALUES, [True, False]), "a column mask must have length 4; got length 2"),
+    ((VALUES, np.array(1.0)), TypeError, "columns must be a name, a position"),
     ((VALUES, 1.5), TypeError, "columns must be a name, a position.*; got 1.5"),
     ((VALUES, [0, 1.5]), TypeError, "a column must be a name or a position; got 1.5"),
     ((["a", "b"], [0]), r"asks for columns \[0\], but X is not a table with columns"),

@@ -34,7 +34,7 @@ EVALUATION = {
                 for name, curve in CURVES.items()
             ],
         },
-        "calibration": {"time": float(TIMES[1]), "rows": TABLE.to_dict(orient="records")},
+        "survival_calibration": {"time": float(TIMES[1]), "rows": TABLE.to_dict(orient="records")},
         "brier": {key: np.asarray(value).tolist() for key, value in vars(BRIER).items()},
         "auc": {key: np.asarray(value).tolist() for key, value in vars(AUC).items()},
     },

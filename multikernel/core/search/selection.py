@@ -22,7 +22,7 @@ _OF_MODEL = (
     "support_", "C_", "kernel_factors_", "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_",
     "memory_", "n_features_in_", "feature_names_in_", "classes_", "intercept_", "missing_", "total_cost_",
     "_layout", "_fitted", "_votes", "_calibration", "_gram_names", "_gram_ids", "_one_output",
-    "target_names_",
+    "_support_rows", "target_names_",
 )  # fmt: skip
 
 

@@ -475,8 +475,11 @@ def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Arra
         own = np.flatnonzero(sources == source)
         U = (gates[own, None] * support).reshape(own.size * B.shape[1], rows.size)
         U = np.ascontiguousarray(U)  # one layout, which the loop is compiled for
-        products = np.empty_like(U)
-        support_products(read_only(Ks[source]), rows, U, products)
+        if rows.size == len(eta) and len(U) > 1:
+            products = np.asarray(U @ Ks[source], float)
+        else:
+            products = np.empty_like(U)
+            support_products(read_only(Ks[source]), rows, U, products)
         products *= U
         c[rows[:, None], own] = products.reshape(own.size, B.shape[1], rows.size).sum(axis=1).T
     return c

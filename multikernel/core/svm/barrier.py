@@ -55,6 +55,8 @@ class Task:
         self.left = 0.0
         # whether Newton's equations are reduced to the size of the rank row by row (.joint.newton.root_of)
         self.by_rows = False
+        # whether a smooth loss whose equations were solved by conjugate gradients goes on without them
+        self.by_factor = False
         self.b = np.zeros(self.d)
 
     def start(self, mean_diagonal: float, rank: int, R: Array | None) -> None:

@@ -48,9 +48,10 @@ from .barrier import SmoothTask, Task, make_task
 from .joint.newton import PairSystem, below, is_negligible, root_of
 from .joint.newton import cholesky as _cholesky
 from .losses import JointHinge, Loss
-from .smooth import SmoothLoss, in_inner_product
+from .smooth import SmoothLoss, factorized, in_inner_product
 
 MOST_DENSE = 4000  # samples of a dense kernel whose equations are factorized
+_MOST_PRODUCTS, _FEWER = 200, 4  # of conjugate gradients, for one step; a share of the number of samples
 _MAX_ITER = 150
 _PATIENCE = 20  # iterations without progress, after which rounding is to blame
 _NOTHING = 1e-6  # times tol, of the value: products as small as this improve no gap
@@ -585,11 +586,14 @@ class _SmoothSystem(_System):
 
     def _factorize(self, R: Array | None, task: Any) -> None:
         self.theta = self.curvature = np.zeros(0)
-        self.H, self.factor = task.loss.curvature(task.u), None
+        self.H, self.factor = self._hessian(task), None
         if R is not None:
             matrix = self.H.inside(R)
             matrix.flat[:: len(matrix) + 1] += 1.0
             self.factor = _cholesky(matrix)
+
+    def _hessian(self, task: Any) -> Any:
+        return task.loss.curvature(task.u)
 
     def _half(self, r: Array) -> Array:
         inner = self.H.down(r)
@@ -602,17 +606,37 @@ class _SmoothSystem(_System):
         return np.asarray(self.H.up(inner))
 
 
-class _IterativeSystem(_System):
-    """The same for a smooth loss without a root of its Hessian, by conjugate gradients."""
+class _IterativeSystem(_SmoothSystem):
+    """The same by conjugate gradients; with a root of the Hessian once they have failed, or never.
+
+    They fail where C is very large. A root is made of a Hessian that is formed.
+    """
 
     def _factorize(self, R: Array | None, task: Any) -> None:
+        if R is not None and task.by_factor:
+            self.by_products = False
+            super()._factorize(R, task)
+            return
         self.theta = self.curvature = np.zeros(0)
-        self.H, self.R = task.loss.curvature(task.u), R
+        self.H, self.R, self.by_products = task.loss.curvature(task.u), R, True
+
+    def _hessian(self, task: Any) -> Any:
+        H = super()._hessian(task)
+        return H if task.loss.has_root else factorized(H, task.n)
 
     def _base(self, r: Array) -> Array:
+        if not self.by_products:
+            return super()._base(r)
         if self.R is None:
-            return self.H.product(r)
-        return in_inner_product(self.R, self.H, r)
+            return np.asarray(self.H.product(r))
+        found = in_inner_product(self.R, self.H, r, min(_MOST_PRODUCTS, len(self.R) // _FEWER))
+        if found is None:
+            if len(self.R) > MOST_DENSE:
+                raise np.linalg.LinAlgError("conjugate gradients do not converge.")
+            self.task.by_factor = True
+            self._factorize(self.R, self.task)
+            return super()._base(r)
+        return found
 
     def _eliminate(self) -> None:
         self.task.by_rows = False  # which needs a root

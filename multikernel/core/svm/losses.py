@@ -531,8 +531,16 @@ class JointHinge:
     def restrict(self, index: Array, factor: float) -> "JointHinge":
         """The same loss on some of the samples, each counted ``factor`` times."""
         rewards = None if self.rewards is None else self.rewards[index]
-        return JointHinge(self.codes[index], self.n_classes, self.upper[index] * factor, rewards)
+        return type(self)(self.codes[index], self.n_classes, self.upper[index] * factor, rewards)
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> "JointHinge":
         """The loss for K/kernel_scale, whose B is B · kernel_scale; classes have no scale."""
-        return JointHinge(self.codes, self.n_classes, self.upper * kernel_scale, self.rewards)
+        return type(self)(self.codes, self.n_classes, self.upper * kernel_scale, self.rewards)
+
+
+@dataclass(frozen=True)
+class WorstHinge(JointHinge):
+    """The loss of Crammer & Singer: of each sample, only the class that violates its margin most counts.
+
+    There are no intercepts, and Σ_l α_il ≤ C_i in the place of α_il ≤ C_i.
+    """

@@ -24,13 +24,15 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ..._typing import Array
 from ..optim.loop import is_over
 
 _MOST_STEPS = 100  # of the search for an intercept
 _BALANCED = 1e-15  # of the sum of all slopes
-_MOST_PRODUCTS, _RESIDUAL = 1000, 1e-3  # of conjugate gradients; relative
+_ERROR = 1e-3  # of conjugate gradients, relative
+_RANK_TOL = 1e-14  # of the largest diagonal element of a Hessian that is factorized
 _COLUMNS = 64  # of a Gram matrix in the Hessian, at a time
 _TINY = float(np.finfo(float).tiny)
 
@@ -101,22 +103,39 @@ class DenseCurvature(RootedCurvature):
         return np.asarray(self.root @ Z)
 
 
-def in_inner_product(R: Array, H: Curvature, sides: Array) -> Array:
+def factorized(H: Curvature, n: int) -> DenseCurvature:
+    """The same with its root, by Cholesky's factorization with pivoting."""
+    matrix = np.asfortranarray(H.product(np.eye(n)))
+    largest = float(np.max(np.diagonal(matrix), initial=0.0))
+    if not largest > 0.0:
+        return DenseCurvature(np.zeros((n, 0)))
+    factor, pivots, rank, _ = lapack.dpstrf(matrix, tol=_RANK_TOL * largest, lower=1)
+    root = np.empty((n, rank))
+    root[pivots - 1] = np.tril(factor)[:, :rank]
+    return DenseCurvature(root)
+
+
+def in_inner_product(R: Array, H: Curvature, sides: Array, most: int) -> Array | None:
     """(R + H⁻¹)⁻¹ of each of the sides (n, k), as Hy with (1 + RH) y = r, by conjugate gradients.
 
-    1 + RH is symmetric in the inner product y'Hz; what H takes to zero is no part of the answer.
+    1 + RH is symmetric in the inner product y'Hz, and its eigenvalues are 1 at least; what H takes to zero is
+    no part of the answer. The error in the norm of 1 + RH is at most r'Hr of the residual, and the answer is
+    at least that of the side divided by the largest eigenvalue, of which the steps tell. None where ``most``
+    products are too few.
     """
     y = np.zeros_like(sides)
     r, Hr = sides.copy(), H.product(sides)
     p, Hp = r.copy(), Hr.copy()
     size = _inner(r, Hr)
-    goal = _RESIDUAL**2 * size
-    for _ in range(_MOST_PRODUCTS):
-        open_ = np.flatnonzero(size > goal)
+    goal, largest = _ERROR**2 * size, np.ones(size.size)
+    for _ in range(most):
+        open_ = np.flatnonzero(size * largest > goal)
         if not open_.size or is_over():
-            break
+            return H.product(y)
         q = p[:, open_] + R @ Hp[:, open_]
-        length = size[open_] / np.maximum(_inner(Hp[:, open_], q), _TINY)
+        bend = np.maximum(_inner(Hp[:, open_], q), _TINY)
+        largest[open_] = np.maximum(largest[open_], bend / np.maximum(_inner(Hp, p)[open_], _TINY))
+        length = size[open_] / bend
         y[:, open_] += length * p[:, open_]
         r[:, open_] -= length * q
         Hr[:, open_] = H.product(r[:, open_])
@@ -125,7 +144,7 @@ def in_inner_product(R: Array, H: Curvature, sides: Array) -> Array:
         p[:, open_] = r[:, open_] + ratio * p[:, open_]
         Hp[:, open_] = Hr[:, open_] + ratio * Hp[:, open_]
         size[open_] = new
-    return H.product(y)
+    return None
 
 
 def _inner(a: Array, b: Array) -> Array:

@@ -12,7 +12,7 @@ from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall, norm_and_slope
 from ..stack.low_rank import Factor
 from ..stack.sums import WeightedStack, stack_diagonals
-from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError
+from ..svm.losses import EpsilonInsensitive, HardMargin, JointHinge, Loss, OneClass, SquaredError, WorstHinge
 from ..svm.separability import separating_duals, spread
 from ..svm.smooth import SmoothLoss
 from . import second
@@ -165,7 +165,8 @@ def _no_worse_than_a_constant(result: SolveResult, losses: Sequence[second.AnyLo
 def _constant(loss: second.AnyLoss) -> tuple[float, Array]:
     """The value and the intercepts of the best constant; infinite where duals of 0 are infeasible."""
     if isinstance(loss, JointHinge):
-        return float(loss.upper @ loss.margins.sum(axis=1)), np.zeros(loss.n_classes)
+        margins = loss.margins.max(axis=1) if isinstance(loss, WorstHinge) else loss.margins.sum(axis=1)
+        return float(loss.upper @ margins), np.zeros(loss.n_classes)
     if isinstance(loss, SmoothLoss) or loss.total:
         return np.inf, np.zeros(1)
     value, intercept = loss.risk(np.zeros(loss.target.size))

@@ -47,7 +47,8 @@ from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
 from ..svm.joint.machine import JointMachine
-from ..svm.losses import JointHinge, Loss, SquaredError, value_floor
+from ..svm.joint.worst import WorstMachine
+from ..svm.losses import JointHinge, Loss, SquaredError, WorstHinge, value_floor
 from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Sensitivity, Values
 from ..svm.smooth import SmoothLoss
 from .second import AnyLoss, FactorPart
@@ -69,7 +70,7 @@ _FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions'
 def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
     """The machine that solves for a loss."""
     if isinstance(loss, JointHinge):
-        return JointMachine(loss, stack, steps)
+        return (WorstMachine if isinstance(loss, WorstHinge) else JointMachine)(loss, stack, steps)
     return (RidgeMachine if isinstance(loss, SquaredError) else Machine)(loss, stack, steps)
 
 

@@ -26,7 +26,7 @@ from ..stack.low_rank import Factor, Kernels, explicit_factor, pivoted_factor
 from ..stack.sums import WeightedStack
 from ..svm.barrier import class_basis
 from ..svm.interior_point import MOST_DENSE, Found, InteriorPoint, rank
-from ..svm.losses import HardMargin, JointHinge, Loss
+from ..svm.losses import HardMargin, JointHinge, Loss, WorstHinge
 from ..svm.smooth import SmoothLoss
 
 AnyLoss = Loss | JointHinge | SmoothLoss
@@ -63,7 +63,7 @@ def is_possible(stack: WeightedStack, losses: Sequence[AnyLoss], exact: Exact | 
         return False
     if isinstance(losses[0], SmoothLoss):
         return True
-    if stack.on_disk or isinstance(losses[0], HardMargin):
+    if stack.on_disk or isinstance(losses[0], HardMargin | WorstHinge):
         return False
     numbers = _numbers_per_sample(losses)
     if stack.n <= MOST_DENSE:

@@ -178,7 +178,7 @@ def enriched_sets(
         - "bh": Benjamini and Hochberg, of the false discovery rate. With many sets it needs many
           permutations: more than the number of sets divided by `level`.
     random_state : int or RandomState, default=None
-        Draws the permutations.
+        Draws the permutations; None always means the same ones.
     n_jobs : int, default=None
         Permutations fitted in parallel; -1 for all processors.
 
@@ -222,7 +222,7 @@ def enriched_sets(
     check_choice("correction", correction, CORRECTIONS)
     names, Ks = gram_stack(estimator.kernels, X)
     y = check_targets(y, Ks.shape[1])
-    rng = random_source(random_state)
+    rng = random_source(0 if random_state is None else random_state)
     orders = [np.arange(y.size), *(rng.permutation(y.size) for _ in range(n_permutations))]
     stack = np.moveaxis(Ks, 0, 2)
     machine = clone(estimator).set_params(
@@ -245,7 +245,10 @@ def _check(estimator: Any, parameter: str, values: Any) -> list[float]:
     check_choice("parameter", parameter, tuple(name for name in PARAMETERS if name in known))
     if values is None:
         values = (1.0, 1.25, 2.0) if parameter == "norm" else (0.1, 1.0, 10.0)
-    points = [float(value) for value in values]
+    try:
+        points = [float(value) for value in values]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"values must be a list of numbers; got {values!r}.") from error
     if not points or len(set(points)) < len(points):
         raise ValueError(f"values must be numbers that differ from each other, one at least; got {values!r}.")
     return points

@@ -61,7 +61,7 @@ class Explanation:
     neighbors: pd.DataFrame | None = field(default=None, repr=False)
     gates: pd.DataFrame | None = field(default=None, repr=False)
     omitted: dict[str, str] = field(default_factory=dict, repr=False)
-    _of_features: Any = field(default=None, repr=False)
+    _of_features: FeatureParts | None = field(default=None, repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each sample.
@@ -116,7 +116,10 @@ class Explanation:
         if self._of_features is None:
             raise NoSlope(self.omitted.get(FEATURES, "this model has no columns."))
         number = self._number(machine)
-        chosen = np.arange(len(self.table)) if rows is None else np.asarray(rows, dtype=int)
+        n = len(self.table)
+        chosen = np.arange(n) if rows is None else np.asarray(rows, dtype=int)
+        if chosen.size and not (-n <= chosen.min() and chosen.max() < n):
+            raise ValueError(f"rows must be row numbers of the {n} samples; got {chosen.tolist()}.")
         found: pd.DataFrame = self._of_features(chosen, number)
         found.index = self.table.index[chosen]
         return found
@@ -136,8 +139,8 @@ class Explanation:
         Returns
         -------
         dict
-            ``id``, ``machine``, ``start``, ``score``, ``rows`` (dicts of ``name`` and ``value``), and
-            ``low`` and ``high`` where there are bounds.
+            ``id``, ``machine``, ``start`` and ``start_name``, ``score``, ``rows`` (dicts of ``name`` and
+            ``value``), and ``low`` and ``high`` where there are bounds.
         """
         if by not in PARTS:
             raise ValueError(f"by must be 'views' or 'features'; got {by!r}.")
@@ -161,6 +164,7 @@ class Explanation:
                 for (view, feature), value in added.drop("baseline", level="view").items()
             ]
         found = {"id": str(self.table.index[row]), "machine": name, "start": start, "score": score}
+        found["start_name"] = "intercept" if by == VIEWS else "mean score"
         found["rows"] = rows
         head = "" if len(self.machines) == 1 else f"[{name}]"
         for end in ("low", "high"):
@@ -189,19 +193,29 @@ class Explanation:
     @property
     def answer(self) -> str:
         """What was found, in a sentence."""
-        spread = self.contributions.std(ddof=0)
+        if len(self.table) == 1:
+            return self._on_one()
+        spread = self.contributions.quantile(0.75) - self.contributions.quantile(0.25)
         if self.contributions.columns.nlevels > 1:
             spread = spread.groupby(level=-1, sort=False).mean()
         spread = spread.drop(["intercept", "score"])
         first = spread.idxmax()
         told = (
             f"Of {len(spread)} views, {first} tells these {len(self.table)} samples apart most: what it adds "
-            f"to the score has a standard deviation of {spread[first]:.3g}."
+            f"to the score has an interquartile range of {spread[first]:.3g}."
         )
         if "certain" in self.table:
             n = int(self.table["certain"].sum())
             told += f" The decision is that of the optimum for {n} of them, by the duality gap."
         return told
+
+    def _on_one(self) -> str:
+        part = self.sample(0)
+        step = max(part["rows"], key=lambda row: abs(row["value"]))
+        return (
+            f"The score of {part['id']} is {part['score']:.3g}; of {len(part['rows'])} views {step['name']} "
+            f"adds most, {step['value']:+.3g}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and texts, which JSON can hold.
@@ -386,11 +400,10 @@ def _predictions(
 ) -> pd.DataFrame:
     scores = _scores(contributions)
     predicted = np.asarray(model.predict(X))
-    table = pd.DataFrame(index=contributions.index)
-    table["prediction"] = predicted if predicted.ndim == 1 else list(predicted)
     heads = ["score"] if len(machines) == 1 else [f"score[{name}]" for name in machines]
-    for head, values in zip(heads, scores.T, strict=True):
-        table[head] = values
+    columns = {"prediction": predicted if predicted.ndim == 1 else list(predicted)}
+    columns |= dict(zip(heads, scores.T, strict=True))
+    table = pd.DataFrame(columns, index=contributions.index)
     if y is None:
         return table
     targets = np.asarray(y)
@@ -450,7 +463,7 @@ def _with_bounds(
             columns[f"joint_high{head}"] = bounds.joint_high[:, k]
     if classes:
         columns["certain"] = _certain(bounds.low, bounds.high)
-    return table.assign(**columns)
+    return pd.concat([table, pd.DataFrame(columns, index=table.index)], axis=1)
 
 
 def _certain(low: Array, high: Array) -> Array:
@@ -507,8 +520,27 @@ def _gates(final: Any, X: Any, index: pd.Index) -> pd.DataFrame | None:
 
 
 # ------------------------------------------------------------------ columns
-def _feature_parts(subject: Subject, X: Any, contributions: pd.DataFrame, omitted: dict[str, str]) -> Any:
-    """A function of row numbers and a machine: what each column adds to the score, and the baseline."""
+@dataclass(frozen=True, eq=False)
+class FeatureParts:
+    """What each column adds to the scores of some samples, compared with its mean over them."""
+
+    names: list[tuple[str, str]]  # views and columns; those of linear kernels come first
+    values: Array  # (n_samples, n_linear), entries of the columns with linear kernels, less their means
+    slopes: Array  # (n_machines, n_linear)
+    whole: Array  # (n_samples, n_machines, n_others), what the other views add, less its mean
+    baselines: Array  # (n_machines,), the mean scores
+
+    def __call__(self, rows: Array, machine: int) -> pd.DataFrame:
+        last = np.full((len(rows), 1), self.baselines[machine])
+        block = [self.values[rows] * self.slopes[machine], self.whole[rows, machine], last]
+        columns = pd.MultiIndex.from_tuples([*self.names, ("baseline", "")], names=["view", "feature"])
+        return pd.DataFrame(np.hstack(block), columns=columns)
+
+
+def _feature_parts(
+    subject: Subject, X: Any, contributions: pd.DataFrame, omitted: dict[str, str]
+) -> FeatureParts | None:
+    """What each column adds to the scores, where the model says so."""
     try:
         fitted = additive_kernels(subject)
         data = read_data(subject, X)
@@ -517,30 +549,23 @@ def _feature_parts(subject: Subject, X: Any, contributions: pd.DataFrame, omitte
         return None
     bank = fitted.bank
     linear = {m for m in bank.active_ if is_linear_view(bank.views_[m])}
-    slopes = None
-    used: list[int] = []
+    slopes = np.zeros((fitted.shape[0], len(data.features)))
     if linear:
         part = FittedKernels([only_kernels(fitted.parts[0], linear)], fitted.shape)
         slopes = next(iter(gradients(part, data, 1)))[0]
-        used = np.flatnonzero(np.any(slopes != 0.0, axis=0)).tolist()
-    names = [(data.features[place].view, data.features[place].name) for place in used]
-    whole = [m for m in bank.active_ if m not in linear]
-    names += [_entry(data.features, bank.view_names_[m]) for m in whole]
+    used = np.flatnonzero(np.any(slopes != 0.0, axis=0)).tolist()
+    others = [bank.view_names_[m] for m in bank.active_ if m not in linear]
     values = numbers_of(data, [data.features[place] for place in used])
-    scores = _scores(contributions)
-
-    def parts(rows: Array, machine: int) -> pd.DataFrame:
-        block = [np.empty((len(rows), 0))]
-        if slopes is not None:
-            block.append((values[rows] - values.mean(axis=0)) * slopes[machine, used])
-        for m in whole:
-            own = _of_view(contributions, machine, bank.view_names_[m])
-            block.append((own[rows] - own.mean())[:, None])
-        block.append(np.full((len(rows), 1), scores[:, machine].mean()))
-        columns = pd.MultiIndex.from_tuples([*names, ("baseline", "")], names=["view", "feature"])
-        return pd.DataFrame(np.hstack(block), columns=columns)
-
-    return parts
+    blocks = [_of_view(contributions, name) for name in others]
+    whole = np.stack(blocks, axis=2) if blocks else np.empty((data.n, fitted.shape[0], 0))
+    names = [(data.features[place].view, data.features[place].name) for place in used]
+    return FeatureParts(
+        names + [_entry(data.features, name) for name in others],
+        values - values.mean(axis=0),
+        slopes[:, used],
+        whole - whole.mean(axis=0),
+        _scores(contributions).mean(axis=0),
+    )
 
 
 def _entry(features: list[Feature], view: str) -> tuple[str, str]:
@@ -549,8 +574,8 @@ def _entry(features: list[Feature], view: str) -> tuple[str, str]:
     return view, own[0].name if len(own) == 1 and own[0].position is not None else "all columns"
 
 
-def _of_view(contributions: pd.DataFrame, machine: int, view: str) -> Array:
+def _of_view(contributions: pd.DataFrame, view: str) -> Array:
+    """What a view adds to the scores, (n_samples, n_machines)."""
     if contributions.columns.nlevels == 1:
-        return contributions[view].to_numpy()
-    name = contributions.columns.get_level_values(0).unique()[machine]
-    return contributions[name][view].to_numpy()
+        return contributions[[view]].to_numpy()
+    return contributions.xs(view, axis=1, level=1).to_numpy()

@@ -27,13 +27,14 @@ from ...viz import views as pictures
 from ...viz.fitted import plain_tree
 from ..rivals.baselines import listed
 from .stability import BOUNDS, UNIMODAL, WORST, expected_false, half_samples, most_chosen, shares_chosen
-from .view_tests import Permutations, centered, permutation_test, residual_targets, statistics, target_columns
+from .view_tests import Permutations, centered, permutation_test, residual_targets, target_columns
 
 MARGINAL, CONDITIONAL, STABILITY = METHODS = ("marginal", "conditional", "stability")
 CORRECTIONS = {"bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
 _ENOUGH = 20  # permutations with a statistic as large, after which drawing ends
 _PER_VIEW = 20  # permutations for each view and unit of level, by default
 _FEWEST = 999
+_FEWEST_OF_CLASS = 4  # so that each half has two
 _TOLD = 5  # views that a sentence names
 _TINY = 1e-300
 _TOL = 1e-2  # of the fits to half samples
@@ -92,9 +93,12 @@ class ViewSelection:
     def answer(self) -> str:
         """What was found, in a sentence."""
         n, names = len(self.table), self._first()
-        more = f" and {len(self.selected) - _TOLD} more" if len(self.selected) > _TOLD else ""
-        found = f"{listed(names)}{more}" if names else "none was selected"
-        return f"Of {n} views, {len(self.selected)} selected: {found}. {self.guarantee}"
+        if not names:
+            return f"None of {n} views was selected. {self.guarantee}"
+        n_more = len(self.selected) - _TOLD
+        found = f"{', '.join(names)} and {n_more} more" if n_more > 0 else listed(names)
+        are = "are" if len(self.selected) > 1 else "is"
+        return f"{len(self.selected)} of {n} views {are} selected: {found}. {self.guarantee}"
 
     def _first(self) -> list[str]:
         column = "share" if self.method == STABILITY else "p_value"
@@ -192,7 +196,7 @@ def select_views(
         Of stability selection: whether the shares of views without a say are taken to have a unimodal
         distribution, as Shah and Samworth (2013) do, or any one.
     random_state : int or RandomState, default=None
-        Draws permutations and halves.
+        Draws permutations and halves; None always means the same ones.
 
     Returns
     -------
@@ -212,6 +216,9 @@ def select_views(
     largest q whose bound on false selections is at most `max_false`. False selections are views that half
     samples choose no more often than a choice of q views at random would. Fits to halves have the tolerance
     0.01.
+
+    Of samples that lack a view the kernel is completed as the bank says; which samples lack it is then part
+    of what the view says.
 
     Samples have to be independent of each other. Of several samples of one patient take one, or their mean.
 
@@ -284,6 +291,8 @@ def gram_stack(kernels: Any, X: Any) -> tuple[list[str], Array]:
 
 def check_targets(y: Any, n: int) -> Array:
     values = np.asarray(y)
+    if values.dtype == object and pd.isna(values).any():
+        raise ValueError(f"y must have no gaps; got {values[pd.isna(values)][0]!r}.")
     if values.shape not in ((n,), (n, 1)):
         raise ValueError(
             f"y must have one label or value for each of the {n} samples of X; got shape {values.shape}."
@@ -307,7 +316,7 @@ def _by_tests(
 ) -> ViewSelection:  # fmt: skip
     grams = np.stack([centered(K) for K in Ks])
     targets = residual_targets(grams, Y) if method == CONDITIONAL else [Y] * len(grams)
-    seed = random_source(random_state).randint(2**31)
+    seed = random_source(0 if random_state is None else random_state).randint(2**31)
     permutations = Permutations(Y.shape[0], n_permutations, seed)
     rows = []
     for K, target in zip(grams, targets, strict=True):
@@ -351,7 +360,11 @@ def _by_stability(
             f"where a half sample chooses one view; got {max_false:g}. Raise max_false or threshold, or use "
             'method="marginal".'
         )
-    halves = half_samples(codes, n, n_pairs, random_source(random_state))
+    fewest = n if codes is None else int(np.unique(codes, return_counts=True)[1].min())
+    if fewest < _FEWEST_OF_CLASS:
+        what = "samples" if codes is None else "samples of each class"
+        raise ValueError(f"stability selection needs at least {_FEWEST_OF_CLASS} {what}; got {fewest}.")
+    halves = half_samples(codes, n, n_pairs, random_source(0 if random_state is None else random_state))
     shares, average = shares_chosen(halves, rate, len(names), most)
     table = pd.DataFrame({"share": shares}, index=pd.Index(names, name="view"))
     table["selected"] = table["share"] >= threshold
@@ -364,13 +377,17 @@ def _by_stability(
 
 
 def _alignments_on(Ks: Array, y: Array, classes: bool) -> Callable[[Array], Array]:
-    """The centered alignments of the views with the target on some of the samples."""
+    """The centered alignments of the views with the target, up to a factor, on some of the samples."""
 
     def alignments(rows: Array) -> Array:
-        Y = target_columns(y[rows], classes=classes)
-        same = np.arange(rows.size)[None, :]
-        grams = (centered(K[np.ix_(rows, rows)]) for K in Ks)
-        return np.array([statistics(K, Y, same)[0] / max(np.linalg.norm(K), _TINY) for K in grams])
+        Y, n = target_columns(y[rows], classes=classes), rows.size
+        part = Ks[:, rows[:, None], rows]
+        values = np.einsum("ic,mij,jc->m", Y, part, Y, optimize=True)
+        sums = part.sum(axis=2)
+        # ‖HKH‖² = ‖K‖² − 2 ‖K1‖² / n + (1'K1)² / n²
+        squares = np.einsum("mij,mij->m", part, part) - 2.0 / n * np.einsum("mi,mi->m", sums, sums)
+        squares += (sums.sum(axis=1) / n) ** 2
+        return np.asarray(values / np.sqrt(np.maximum(squares, _TINY)))
 
     return alignments
 

@@ -169,8 +169,8 @@ def view_shapley(
     method : {"functions", "weights", "refit"}, default="functions"
         What a model of some of the views is:
 
-        - "functions": the fitted model, with what each of the other views adds to the score in the place of
-          its mean over the samples of X. Nothing is fitted;
+        - "functions": the fitted model, with what each of the other views adds to the score replaced by its
+          median over the samples of X. Nothing is fitted;
         - "weights": the estimator fitted to the sum of the kernels with the weights that the model has
           learned, which are kept (their mean where machines have weights of their own);
         - "refit": the estimator fitted anew, weights and all, to these views.
@@ -185,7 +185,7 @@ def view_shapley(
         How many orders of the views are sampled, in pairs of an order and its reverse. None is exact for up
         to 12 views or groups, and 100 beyond.
     random_state : int or RandomState, default=None
-        Draws folds and orders.
+        Draws folds and orders; None always means the same ones.
     n_jobs : int, default=None
         Sets of views, or orders, looked at in parallel; -1 for all processors.
 
@@ -205,10 +205,10 @@ def view_shapley(
         φ_m = Σ_{S ∌ m} |S|! (M − |S| − 1)! / M! · (v(S ∪ m) − v(S)).
 
     Without any view the model predicts the most frequent class, or the mean; for "functions", what it
-    predicts at its mean score. Exact values take 2^M scores; "weights" and "refit" take as many fits on each
-    fold, on one stack of Gram matrices. Sampled values have the standard error of the mean over the pairs of
-    orders; they sum to the gain too. ``std`` is the spread over folds, which share most of their samples: the
-    standard error of a value is no smaller than ``std`` over the root of the number of folds.
+    predicts where each view adds its median. Exact values take 2^M scores; "weights" and "refit" take as many
+    fits on each fold, on one stack of Gram matrices. Sampled values have the standard error of the mean over
+    the pairs of orders; they sum to the gain too. ``std`` is the spread over folds. As these share most of
+    their samples, the standard error of a value is more than ``std`` over the root of the number of folds.
 
     For "weights" and "refit" equal rows count each, while a fit to a table counts them as one with more
     weight. The weights of "weights" are those of the model, which may have been fitted to the same samples.
@@ -237,7 +237,7 @@ def view_shapley(
     check_is_fitted(model)
     subject = subject_of(model)
     players = _players(subject.views, groups)
-    rng = random_source(random_state)
+    rng = random_source(0 if random_state is None else random_state)
     game = _game(method, subject, X, y, scoring, cv, rng)
     if n_permutations is None and len(players) > MOST_EXACT:
         n_permutations = _PERMUTATIONS
@@ -297,18 +297,18 @@ def _game(method: str, subject: Subject, X: Any, y: Any, scoring: Any, cv: Any, 
 
 
 def _of_functions(subject: Subject, X: Any, y: Any, scoring: Any) -> Game:
-    """The fitted model, with what the other views add in the place of its mean over the samples."""
+    """The fitted model, with the median over the samples in the place of what each other view adds."""
     final, name = subject.final, type(subject.final).__name__
     if not hasattr(final, "contributions") or not final._adds_kernels:
         raise NotAdditive(f'the scores of {name} are no sums over views. Use method="refit".')
     table = final._validate_table(subject.inputs(X), reset=False)
     parts = np.asarray(final.contributions(table), dtype=np.float64)
     parts = parts[:, None] if parts.ndim == 2 else parts
-    means = parts.mean(axis=0, keepdims=True)
+    usual = np.median(parts, axis=0, keepdims=True)  # a mean would follow a single sample far away
     score = make_scoring(Subject(final, final), scoring, y, None)
 
     def value(views: tuple[int, ...]) -> Array:
-        kept = means.repeat(len(parts), axis=0)
+        kept = usual.repeat(len(parts), axis=0)
         kept[:, :, list(views)] = parts[:, :, list(views)]
         return np.array([score(with_scores(final, table, lambda: kept.sum(axis=2)), table)])
 

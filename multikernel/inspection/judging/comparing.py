@@ -36,6 +36,7 @@ from ..rivals.baselines import (
     note_units,
     own_contenders,
     simple_rules,
+    suited,
     why_no_simple_rules,
 )
 from ..runs import (
@@ -376,8 +377,9 @@ def _add_baselines(
     [(X, y, _, weight)] = contest.datasets.values()
     subjects = [_bare(model) for model in models.values()]
     task = subjects[0].task
+    choice = suited(choice, task)
     wanted = set(choice.names)
-    if task not in _TASKS:
+    if task not in TASKS:
         choice.left_out(choice.names, "they predict labels or values.", report)
         wanted = set()
     if task == "values" and np.ndim(y) > 1:  # weight learners pass them on to their machine

@@ -18,6 +18,7 @@ from ..rivals.baselines import Report
 from ..scoring import TASKS, in_words
 from ..subject import Subject, sample_ids
 from .answers import Part, majority_rate, on_majority
+from .survival import survival_part
 
 _OWN, _SIGMOID = "own", "sigmoid"  # whose probabilities
 _CURVE_POINTS = 100
@@ -36,6 +37,7 @@ class HeldOut:
     how: str | None  # whose probabilities: "own" or "sigmoid"
     protocol: str  # in words
     by_score: list[Part]  # of each score: metric, score, sd, train
+    refits: Sequence[Result] = ()  # what it is made of
 
     def shown(self, task: str) -> list[Any]:
         """Each prediction as it is noted with a sample."""
@@ -65,7 +67,7 @@ def pooled(results: Sequence[Result], protocol: Protocol, y: Array, task: str) -
         if probabilities is None:
             probabilities, how = _calibrated(scores, y, folds), _SIGMOID
     by_score = score_rows(results)
-    kind = "stratified folds" if task == "classes" and protocol.groups is None else "folds"
+    kind = "stratified folds" if task in ("classes", "survival") and protocol.groups is None else "folds"
     repetitions = protocol.shape[0]
     words = (
         f"{len(results)} {'' if protocol.is_given else 'shuffled '}{kind}"
@@ -73,7 +75,7 @@ def pooled(results: Sequence[Result], protocol: Protocol, y: Array, task: str) -
         + ": each sample is predicted by the refit that did not see it, and all predictions are taken "
         "together."
     )
-    return HeldOut(predicted, scores, probabilities, how, words, by_score)
+    return HeldOut(predicted, scores, probabilities, how, words, by_score, results)
 
 
 def score_rows(results: Sequence[Result]) -> list[Part]:
@@ -137,6 +139,8 @@ def held_out_part(
         if is_usual:
             score = float(metrics.r2_score(y, found.predicted, sample_weight=data.weight))
         return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report, ids)}
+    if subject.task == "survival":
+        return {**part, "score": score, **survival_part(found.refits, y, report)}
     if subject.task != "classes":
         return {**part, "score": score}
     labels = np.unique(y)

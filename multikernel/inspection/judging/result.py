@@ -11,6 +11,7 @@ import pandas as pd
 from ..._validation import check_choice
 from ...viz import evaluations as pictures
 from ...viz import samples as sample_pictures
+from ...viz import survival as survival_pictures
 from .answers import Part
 
 _TESTED = ("score", "sd", "difference", "low", "high", "p", "verdict")
@@ -27,6 +28,7 @@ _PLOTS: Mapping[str, Callable[..., Any]] = {
 _OF_HELD_OUT: Mapping[str, Callable[..., Any]] = {
     "confusion": pictures.confusion,
     "residuals": pictures.residuals,
+    "groups": survival_pictures.kaplan_meier,
 }
 
 

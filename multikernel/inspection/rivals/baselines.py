@@ -24,13 +24,14 @@ from ...rows import count_rows
 from ...rules import BestSingle, MeanRule, SumRule
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ...rules.machines import default_machine, machine_for
+from ...survival import MKLSurvival, MKLSurvivalCV
 from ...views import KernelBank, as_views
 from ...views.low_rank import LARGEST_DENSE
 from ...views.precomputed import storage_of
 from ...views.stacks import NamedStack, names_of
 from ...views.tables import is_tables
 from ...views.view import kept_views
-from ..scoring import task_of
+from ..scoring import TASKS, task_of
 from ..subject import Subject, costs_without, without_view
 from .columns import (
     BOOSTING,
@@ -45,6 +46,8 @@ from .columns import (
     why_not,
 )
 from .fusion import LateFusionClassifier, LateFusionRegressor
+from .survival import BEST, RANKS, SUM, SurvivalOfViews, cox_elastic_net, why_no_survival
+from .survival import STACKING as STACKED
 
 SINGLE, PLAIN_SUM, SCALED_SUM = "best single view", "plain sum", "scaled sum"
 LATE_FUSION, STACKING = "late fusion", "stacking"
@@ -56,7 +59,7 @@ _MOST_VIEWS = 30  # that are left out one at a time
 _OF_Y = ("C", "epsilon")  # parameters in the unit of the values, where they are numbers
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one precomputed kernel does not need
-_PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
+_PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier, MKLSurvival)
 
 
 @dataclass(frozen=True)
@@ -284,12 +287,13 @@ def rivals(
     """The baselines of a fitted model, as far as they can be fitted, in the order of `BASELINES`."""
     choice = choose_baselines(True, (KEPT,)) if choice is None else choice
     X, y = data
-    if subject.task not in ("classes", "values"):
+    if subject.task not in TASKS:
         choice.left_out(choice.names, "they predict labels or values.", report)
         return own_contenders(choice, subject.task, X, subject.is_precomputed)
     if subject.task == "values" and np.ndim(y) > 1:
         choice.left_out(choice.names, "they predict one value a sample, and y has several columns.", report)
         return own_contenders(choice, subject.task, X, subject.is_precomputed)
+    choice = suited(choice, subject.task)
     wanted = choice.names
     if why := _why_no_grams(subject, count_rows(X)):
         heavy = [name for name in wanted if name in (KEPT, *KERNEL_RIVALS, RBF)]
@@ -338,6 +342,8 @@ def simple_rules(subject: Subject, wanted: Iterable[str], scoring: Any = None) -
     """
     machine, words = same_machine(subject)
     machine, words = _searched(subject, machine, words)
+    if subject.task == "survival":
+        return _survival_rules(subject, wanted, machine, words)
     scaled = bool(getattr(subject.final, "normalize", False)) and hasattr(subject.final, "learner")
     fusion = LateFusionClassifier if subject.task == "classes" else LateFusionRegressor
     said = "probabilities, calibrated on inner folds," if subject.task == "classes" else "predictions"
@@ -369,6 +375,35 @@ def simple_rules(subject: Subject, wanted: Iterable[str], scoring: Any = None) -
         for name, (estimator, what) in made.items()
         if name in wanted
     }
+
+
+def _survival_rules(
+    subject: Subject, wanted: Iterable[str], machine: Any, words: str
+) -> dict[str, Contender]:
+    """The same rivals of a survival model."""
+    texts = {
+        SINGLE: (BEST, False, "The view with the best C-index on inner folds, alone"),
+        PLAIN_SUM: (SUM, False, "The sum of all kernels, as they are"),
+        SCALED_SUM: (SUM, True, "The sum of all kernels, each at a mean diagonal of 1"),
+        LATE_FUSION: (RANKS, False, "The mean rank of the risks of models of one view each"),
+        STACKING: (STACKED, False, "Cox's model on out-of-fold risks of models of one view each"),
+    }
+    bank = _plain_bank(subject)
+    return {
+        name: Contender(
+            subject.around(SurvivalOfViews(bank, machine, way, normalize=scaled)), f"{what}, under {words}."
+        )
+        for name, (way, scaled, what) in texts.items()
+        if name in wanted
+    }
+
+
+def suited(choice: Choice, task: str) -> Choice:
+    """A choice for a task: the usual rivals of censored times have Cox's elastic net for the SVM."""
+    if task != "survival" or RBF not in choice.names or RBF in choice.asked:
+        return choice
+    names = dict.fromkeys(ELASTIC_NET if name == RBF else name for name in choice.names)
+    return replace(choice, names=tuple(names))
 
 
 def _why_no_grams(subject: Subject, n: int) -> str | None:
@@ -410,7 +445,8 @@ def _searched(subject: Subject, machine: Any, words: str) -> tuple[Any, str]:
     if search is None:
         return machine, words
     head = "machine__" if hasattr(subject.final, "machine") else ""
-    found, names = search.over(machine_for(subject.task, machine), head, _OF_THE_WEIGHTS)
+    copied = clone(machine) if subject.task == "survival" else machine_for(subject.task, machine)
+    found, names = search.over(copied, head, _OF_THE_WEIGHTS)
     taken = {search.prefix + head + name for name in names}
     kept = [name for name in search.names if name not in taken and _matters(name, search.prefix)]
     kept = kept if search.names else ["the parameters"]
@@ -449,6 +485,8 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
     name = type(final).__name__
     if hasattr(final, "machine"):
         return final.machine, "the same machine"
+    if subject.task == "survival" and not isinstance(final, MKLSurvival):
+        return _survival_machine(final)
     if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, Regularized):
         plain = clone(final)
         unused: dict[str, Any] = {"norm": 1.0, "costs": None, "probability": False}
@@ -470,6 +508,14 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
     return _usual_machine(subject)
 
 
+def _survival_machine(final: Any) -> tuple[Any, str]:
+    """The machine of a tuned survival model, tuned as it is; of any other, the default."""
+    if isinstance(final, MKLSurvivalCV):
+        plain = clone(final).set_params(kernels="precomputed", norms=(1.0,), costs=None, callback=None)
+        return plain.set_params(normalizations=None, verbose=0), "the same machine, tuned in the same way"
+    return MKLSurvival("precomputed"), "Cox's model with C = 1"
+
+
 def _usual_machine(subject: Subject) -> tuple[Any, str]:
     """A machine for the rivals of a model that has none of its own; the units of the values do not matter."""
     final = subject.final
@@ -488,7 +534,8 @@ def _usual_machine(subject: Subject) -> tuple[Any, str]:
 
 def machine_label(subject: Subject) -> str:
     """The machine of the rivals in a few words, such as "SVC with C=1"."""
-    machine = machine_for(subject.task, same_machine(subject)[0])
+    machine = same_machine(subject)[0]
+    machine = machine if subject.task == "survival" else machine_for(subject.task, machine)
     known = machine.get_params(deep=False)
     prices = [name for name in ("C", "alpha", "reg") if isinstance(known.get(name), int | float)]
     return type(machine).__name__ + "".join(f" with {name}={known[name]:g}" for name in prices[:1])
@@ -523,10 +570,11 @@ def column_rivals(
     ending = " Without what these views read, which is no column: " + ", ".join(skipped) + "."
     ending = (" Behind the same steps of the pipeline." if first.steps else "") + (ending if skipped else "")
     for name in names:
-        if why := why_not(name, table):
+        survival = first.task == "survival"
+        if why := (why_no_survival(name, data[1]) if survival else why_not(name, table)):
             choice.left_out([name], why, report)
             continue
-        estimator, what = column_rival(name, table)
+        estimator, what = cox_elastic_net(table.columns) if survival else column_rival(name, table)
         found[name] = Contender(first.around(estimator), what + ending)
     return found
 

@@ -67,6 +67,19 @@ class BrierCurve:
         return 1.0 - self.integrated / self.integrated_reference
 
 
+def judged_times(y: Any) -> Array:
+    """The times at which predictions are judged where none are given: deciles of those of the events.
+
+    They lie before the last censoring, so that some samples are still observed.
+    """
+    target = as_survival(y)
+    if not target.event.any():
+        return np.zeros(0)
+    times = np.unique(np.quantile(target.time[target.event], np.linspace(0.1, 0.9, 9)))
+    last = target.time[~target.event].max(initial=0.0) or target.time.max()
+    return np.asarray(times[(times > 0.0) & (times < last)])
+
+
 class Censoring:
     """G of the training samples: the probability to be still uncensored, right after each time."""
 

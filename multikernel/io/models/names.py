@@ -60,6 +60,7 @@ from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.regressor import RegularizedMKLRegressor
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
+from ...mkl.targets.classifier import MKLRidgeClassifierCV
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
@@ -105,6 +106,7 @@ from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is 
 from ...survival.estimators import MKLSurvival
 from ...survival.solver.baseline import Baseline
 from ...survival.tuned import MKLSurvivalCV
+from ...tasks.estimators import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection

@@ -15,8 +15,9 @@ from ..._typing import Array
 from ...core.optim.loop import Status
 from ...core.stack.passes import gather_block
 from ...core.stack.sums import GatedStack, WeightedStack, WholeKernel
-from ...core.svm.joint.solver import MulticlassResult, solve_multiclass
-from ...core.svm.losses import Hinge, JointHinge, Loss
+from ...core.svm.joint.solver import solve_multiclass
+from ...core.svm.joint.worst import solve_worst
+from ...core.svm.losses import Hinge, JointHinge, Loss, WorstHinge
 from ...core.svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine
 
 Kernel = Array | GatedStack
@@ -144,35 +145,39 @@ class JointMachines:
     """All classes in one machine, r = n_classes outputs, with intercepts of sum zero.
 
     ``codes`` (n,) are the classes 0 … n_classes − 1, C (n,) bounds each sample's duals, ``tol`` is the
-    relative duality gap to reach.
+    relative duality gap to reach. ``worst_only``: the machine of Crammer & Singer, without intercepts.
     """
 
     n_machines = 1
 
-    def __init__(self, codes: Array, n_classes: int, C: Array, tol: float = 1e-4) -> None:
+    def __init__(
+        self, codes: Array, n_classes: int, C: Array, tol: float = 1e-4, worst_only: bool = False
+    ) -> None:
         self.codes, self.n_classes, self.C, self.tol = codes, n_classes, C, tol
+        self.worst_only = worst_only
         self.suspicious = False
         self.reset()
 
     def reset(self) -> None:
-        self._last: MulticlassResult | None = None
+        self._start: Array | None = None
         self.coefficients = np.zeros((self.codes.size, self.n_classes))
         self.intercepts = np.zeros(self.n_classes)
 
     def whole_losses(self) -> list[JointHinge]:
         """The loss of all the classes."""
-        return [JointHinge(self.codes, self.n_classes, self.C)]
+        return [(WorstHinge if self.worst_only else JointHinge)(self.codes, self.n_classes, self.C)]
 
     def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
-        self._last = found = solve_multiclass(
+        found = (solve_worst if self.worst_only else solve_multiclass)(
             kernel.whole() if isinstance(kernel, GatedStack) else kernel,
             self.codes,
             self.n_classes,
             self.C,
             tol=self.tol,
-            start=None if self._last is None else self._last.alpha,
+            start=self._start,
             max_iter=most_steps(self.codes.size),
         )
+        self._start = found.alpha
         self.coefficients, self.intercepts = found.coefficients, found.intercepts
         value = found.objective if found.gap <= self.tol else found.primal
         self.suspicious |= found.status == Status.INDEFINITE

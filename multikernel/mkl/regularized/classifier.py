@@ -83,7 +83,7 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     max_samples : int or float, optional
         The points are measured on fewer training samples of each fold: their number, or their share;
         validation samples stay as they are, and the last model has all samples. All by default.
-    multiclass : {"ovr", "ovo", "dag", "shared", "joint"}
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}
         As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
         the whole classifier.
     class_weight : dict or "balanced", optional

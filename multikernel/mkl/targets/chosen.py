@@ -17,7 +17,7 @@ from ..._validation import check_number, check_positive_integer, warn_caller
 from ...core.callbacks import callback_of
 from ...core.estimator import Solved, worst_status
 from ...core.folds import random_source
-from ...core.inputs import check_sample_weights
+from ...core.inputs import check_sample_weights, require_y
 from ...core.optim.loop import Options, SearchProgress, Status, is_over, limited, time_left
 from ...core.search.grid import Data
 from ...core.search.selection import adopt, forget, seed_of, split_samples
@@ -25,7 +25,7 @@ from ...core.svm.losses import SquaredError
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
 from .each import ManyTargets, Pattern, check_many, refuse_rescaled, solve_each, store_each
-from .results import Problem, in_units_of, results_at
+from .results import Problem, at_fixed_weights, in_units_of, results_at
 from .solver.basis import make_basis
 from .solver.candidates import draw_candidates
 from .solver.search import Chosen, Criterion, search
@@ -48,6 +48,7 @@ class Search:
     table: Array  # (n_candidates, T)
     out_of_fold: Array  # (n, T) of the samples
     refined: Array  # (T,)
+    gaps: Array  # (T,), of the weights in the convex problems
     row_weights: Array  # (n,)
     progress: SearchProgress
     n_solves: int = 0
@@ -65,6 +66,7 @@ class Search:
 
 def fit_chosen(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
     """Choose weights and alpha of each target, then store their models."""
+    require_y(model, y)
     _check_settings(model)
     machine = model._machine(model.kernels, targets="each", random_state=seed_of(model))
     many = check_many(machine, X, y, sample_weight, merge=model.cv is None)
@@ -88,7 +90,6 @@ def fit_chosen(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> N
     machine._one_output = many.one
     store_each(machine, [found.models[k] for k in range(len(many.names))], many, middles)
     adopt(model, machine)
-    model.target_gaps_ = machine.target_gaps_
     data = Data(machine, many.X, many.values if not many.one else many.values[:, 0], Ks, many.values,
                 many.samples, sample_weight, sample_weight)  # fmt: skip
     model._learn_from_folds(data)
@@ -110,11 +111,16 @@ def _fit_pattern(
         chosen = search(basis, found.candidates, found.alphas, criterion, found.note)
     alphas, mu = found.alphas[chosen.alphas], found.candidates[chosen.candidates]
     duals = np.sqrt(problem.weights)[:, None] * chosen.duals
-    results = results_at(problem, alphas, mu, duals)
+    results, gaps = results_at(problem, alphas, mu, duals)
     if model.refine and not found.stopped:
         names = [many.names[k] for k in own]
         results = _refined(machine, problem, (alphas, names, criterion), results, chosen, found.refined, own)
-    for k, alpha, result in zip(own, alphas, results, strict=True):
+    found.gaps[own] = [result.gap for result in results]
+    results = [
+        result if found.refined[k] else at_fixed_weights(result, float(gap))
+        for k, result, gap in zip(own, results, gaps, strict=True)
+    ]
+    for k, alpha, result in zip(own, alphas, model._final(problem, alphas, results), strict=True):
         solved = in_units_of(result, float(alpha))
         found.models[int(k)] = Solved(solved, pattern.places, [many.names[k]])
     found.choice[own], found.alpha_choice[own] = chosen.candidates, alphas
@@ -168,7 +174,7 @@ def _begin(model: Any, machine: Any, many: ManyTargets, Ks: Any) -> Search:
     candidates = _candidates(model, machine, many, Ks, alphas)
     return Search(
         alphas, candidates, np.zeros(T, np.intp), np.ones(T), np.full(T, np.inf),
-        np.full((len(candidates), T), np.nan), np.full((n, T), np.nan), np.zeros(T, bool),
+        np.full((len(candidates), T), np.nan), np.full((n, T), np.nan), np.zeros(T, bool), np.zeros(T),
         many.row_weights, SearchProgress(model.verbose, callback_of(model)),
     )  # fmt: skip
 
@@ -183,8 +189,12 @@ def _candidates(model: Any, machine: Any, many: ManyTargets, Ks: Any, alphas: Ar
             path = _shared_path(machine, many, Ks, alphas[: count - n_kernels - 1])
         seed = 0 if machine.random_state is None else machine.random_state
         simplex = draw_candidates(n_kernels, count, random_source(seed), path)
-        return np.asarray(simplex / machine._costs**2)
-    given = np.asarray(model.candidates, float)
+        floor = machine._floor  # of kept views
+        return np.asarray((floor + (1.0 - floor.sum()) * simplex) / machine._costs**2)
+    try:
+        given = np.asarray(model.candidates, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"candidates must be a number or an array; got {model.candidates!r}.") from error
     if given.ndim != 2 or given.shape[1] != n_kernels or not len(given):
         raise ValueError(
             f"candidates must have shape (n_candidates, {n_kernels}), a weight for each view; got shape "
@@ -193,6 +203,11 @@ def _candidates(model: Any, machine: Any, many: ManyTargets, Ks: Any, alphas: Ar
     bad = ~np.isfinite(given) | (given < 0.0)
     if bad.any() or not given.any(axis=1).all():
         raise ValueError("candidates must be nonnegative and finite, with a positive weight in each row.")
+    if machine._floor.any():
+        raise ValueError(
+            f"candidates must be a number where views are kept; got an array, and keep of view "
+            f"{machine.kept_views_[0]!r}. Leave keep out, and give candidates in which the view has weight."
+        )
     return given
 
 
@@ -226,7 +241,7 @@ def _check_settings(model: Any) -> None:
     defaults = type(model)()
     for name in ("norms", "normalizations", "scoring", "rule"):
         value = getattr(model, name)
-        if value is not getattr(defaults, name) and value != getattr(defaults, name):
+        if not np.array_equal(value, getattr(defaults, name)):
             raise ValueError(
                 f"targets='each' does not read {name}; got {value!r}. Leave {name} out, or use "
                 "targets='shared'."
@@ -287,7 +302,7 @@ def _show(model: Any, found: Search, many: ManyTargets, n_splits: int) -> None:
     model.best_index_ = found.choice
     model.best_score_ = -found.errors
     model.candidate_scores_ = -found.table
-    model.refined_ = found.refined
+    model.refined_, model.target_gaps_ = found.refined, found.gaps
     model.target_names_ = list(many.names)
     model.n_splits_, model.n_solves_ = n_splits, found.n_solves
     model.out_of_fold_ = found.out_of_fold[:, 0] if many.one else found.out_of_fold

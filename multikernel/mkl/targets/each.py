@@ -6,7 +6,7 @@ eigendecomposition each; targets whose gap is small there are done, the others a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..._typing import Array
 from ..._validation import check_number, is_frame
 from ...core.estimator import Solved, on_rows
 from ...core.inputs import Samples, all_samples, check_sample_weights, check_targets
-from ...core.optim.loop import is_over
+from ...core.optim.loop import Status, reason_to_stop
 from ...core.svm.losses import SquaredError
 from ...core.weights.loop import SolveResult
 from .results import Problem, in_units_of, results_at
@@ -25,6 +25,7 @@ from .solver.spectrum import Spectrum
 
 TARGETS = ("shared", "each")
 _STARTS = 10  # draws beside the corners
+_LARGEST = 1e100  # squares of targets are held by floating point
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class ManyTargets:
 # ---------------------------------------------------------------------- targets as they are given
 def names_of_targets(y: Any, n_targets: int) -> list[str]:
     """The columns of a frame, or the numbers of the targets."""
-    columns = list(y.columns) if is_frame(y) else []
+    columns = list(getattr(y, "columns", []))  # of any frame
     if len(columns) != n_targets:
         return [str(k) for k in range(n_targets)]
     names = [str(column) for column in columns]
@@ -108,6 +109,13 @@ def _require_values(values: Array, names: Sequence[str]) -> None:
         raise ValueError(
             f"each target must be observed on at least 2 samples; target {names[few[0]]!r} is observed on "
             f"{counts[few[0]]}{_others(few.size)}. Leave it out, or add samples."
+        )
+    sizes = np.max(np.abs(np.where(known, values, 0.0)), axis=0)
+    beyond = np.flatnonzero((sizes > _LARGEST) | ((sizes > 0.0) & (sizes < 1.0 / _LARGEST)))
+    if beyond.size:
+        raise ValueError(
+            f"the values of each target must lie between {1.0 / _LARGEST:g} and {_LARGEST:g} in size; those "
+            f"of target {names[beyond[0]]!r} go up to {sizes[beyond[0]]:.1e}. Rescale it."
         )
     lowest = np.min(np.where(known, values, np.inf), axis=0)
     highest = np.max(np.where(known, values, -np.inf), axis=0)
@@ -177,16 +185,23 @@ def solve_each(
     model: Any, problem: Problem, alphas: Array, starts: Sequence[SolveResult], names: Sequence[str]
 ) -> Iterator[SolveResult]:
     """The convex problem of each target to the model's tolerance, from starts that may be solutions."""
-    plain = float(model.norm) == 1.0 and not model._floor.any()
+    plain = float(model.norm) == 1.0 and not model._floor.any() and model.max_kernels is None
     middle = problem.middle
+    over: Status | None = None
     for k, start in enumerate(starts):
-        if plain and (start.gap <= model.tol or is_over()):
+        over = over or reason_to_stop()
+        if plain and start.gap <= model.tol:
             yield start
+            continue
+        if plain and over is not None:
+            yield replace(start, status=over)
             continue
         loss = SquaredError(
             problem.Y[:, k] - middle[k], float(alphas[k]) / problem.weights, problem.intercept
         )
-        yield model._learn(problem.Ks, [loss], start=start, label=f"target {names[k]} ")
+        result = model._learn(problem.Ks, [loss], start=start, label=f"target {names[k]} ")
+        over = Status.INTERRUPTED if result.status == Status.INTERRUPTED else None
+        yield result
 
 
 def best_starts(problem: Problem, alphas: Array) -> list[SolveResult]:
@@ -208,5 +223,6 @@ def best_starts(problem: Problem, alphas: Array) -> list[SolveResult]:
             better = values < least[own]
             kept = own[better]
             least[kept], mu[kept] = values[better], weights
-            duals[:, kept] = roots[:, None] * spectrum.duals(Z[:, better], kept, float(alpha))
-    return results_at(problem, alphas, mu, duals)
+            found = spectrum.duals(Z[:, better], kept, float(alpha))
+            duals[:, kept] = roots[:, None] * found * basis.scales[kept]
+    return results_at(problem, alphas, mu, duals)[0]

@@ -17,6 +17,7 @@ from ..._typing import Array
 from ...core.optim.loop import Status
 from ...core.weights.loop import SolveResult
 
+_ROUNDING = 1e-9
 BATCH_NUMBERS = 4_000_000  # in one block of samples and targets
 
 
@@ -45,47 +46,88 @@ class Problem:
         return np.asarray(np.average(self.Y, axis=0, weights=self.weights))
 
 
-def results_at(problem: Problem, alphas: Array, mu: Array, duals: Array) -> list[SolveResult]:
-    """Results at given weights (T, m), with the dual variables (n, T) that are optimal there."""
+def results_at(problem: Problem, alphas: Array, mu: Array, duals: Array) -> tuple[list[SolveResult], Array]:
+    """Results at given weights (T, m), from the dual variables (n, T) that are optimal there.
+
+    Their gaps are those of the weights. Also the gaps (T,) of the regressions at these weights, which are
+    what rounding leaves.
+    """
     found: list[SolveResult] = []
+    of_regressions = np.zeros(len(mu))
     for batch in problem.batches():
-        B, weights = duals[:, batch].astype(float), mu[batch]
+        values = _Values.at(problem, batch, alphas[batch], mu[batch], duals[:, batch].astype(float))
+        of_regressions[batch] = relative(values.primal - values.dual, values.primal)
+        found += [values.result(k) for k in range(values.primal.size)]
+    return found, of_regressions
+
+
+def relative(difference: Array, value: Array) -> Array:
+    """The difference, at least 0 and at most the value, over the value; no value is below 0."""
+    size = np.abs(value)
+    share = np.divide(np.maximum(difference, 0.0), size, out=np.zeros(size.shape), where=size > 0.0)
+    return np.asarray(np.minimum(share, 1.0))
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Some targets at their weights: values of the regressions, and bounds of the problems of the weights."""
+
+    weights: Array  # (k, m)
+    duals: Array  # (n, k)
+    intercepts: Array
+    primal: Array
+    dual: Array
+    slack: Array  # how far the bound over all weights is below the dual value; NaN outside of the set
+
+    @classmethod
+    def at(cls, problem: Problem, batch: slice, alphas: Array, mu: Array, B: Array) -> "_Values":
         Y = problem.Y[:, batch] - problem.middle[batch]
-        scores, q = np.zeros_like(B), np.zeros_like(weights)
+        if problem.intercept:
+            B = B - B.mean(axis=0)  # feasible, whatever rounding did
+        scores, q = np.zeros_like(B), np.zeros(mu.shape)
         for m in range(len(problem.Ks)):
             KB = np.asarray(problem.Ks[m]) @ B
             q[:, m] = np.einsum("ij,ij->j", B, KB)
-            scores += KB * weights[:, m]
+            scores += KB * mu[:, m]
+        left = Y - scores
         intercepts = np.zeros(B.shape[1])
         if problem.intercept:
-            intercepts = np.average(Y - scores, axis=0, weights=problem.weights)
-        squares = np.einsum("ij,ij->j", B / problem.weights[:, None], B)
-        linear = np.einsum("ij,ij->j", Y, B)
-        upper = linear - 0.5 * alphas[batch] * squares - 0.5 * np.sum(weights * q, axis=1)
-        slack = 0.5 * (np.max(q / problem.costs**2, axis=1) - np.sum(weights * q, axis=1))
-        found += [
-            _result(weights[k], B[:, k], intercepts[k], float(upper[k]), float(max(slack[k], 0.0)))
-            for k in range(B.shape[1])
-        ]
-    return found
+            intercepts = np.average(left, axis=0, weights=problem.weights)
+        left -= intercepts
+        norm = 0.5 * np.sum(mu * q, axis=1)
+        risk = 0.5 * np.einsum("ij,i,ij->j", left, problem.weights, left) / alphas
+        conjugate = 0.5 * alphas * np.einsum("ij,ij->j", B / problem.weights[:, None], B)
+        dual = np.einsum("ij,ij->j", Y, B) - conjugate - norm
+        slack = np.maximum(0.5 * np.max(q / problem.costs**2, axis=1) - norm, 0.0)
+        slack[mu @ problem.costs**2 > 1.0 + _ROUNDING] = np.nan
+        return cls(mu, B, intercepts, risk + norm, dual, slack)
+
+    def result(self, k: int) -> SolveResult:
+        upper, lower = float(self.primal[k]), float(self.dual[k] - self.slack[k])
+        gap = float(relative(np.array([upper - lower]), np.array([upper]))[0])
+        entry: dict[str, Any] = {"iteration": 1, "objective": float(self.dual[k]), "lower_bound": lower}
+        entry |= {"gap": gap, "n_active": int(np.count_nonzero(self.weights[k]))}
+        return SolveResult(
+            objective=float(self.dual[k]),
+            gap=gap,
+            n_iter=1,
+            status=Status.OPTIMAL,
+            weights=self.weights[k].copy(),
+            ridge=0.0,
+            duals=self.duals[:, k][None].copy(),
+            intercepts=self.intercepts[[k]],
+            upper_bound=upper,
+            lower_bound=lower,
+            passes=1.0,
+            history=[entry],
+        )
 
 
-def _result(weights: Array, dual: Array, intercept: float, upper: float, slack: float) -> SolveResult:
-    slack = min(slack, abs(upper))  # no value is below 0
-    gap = slack / abs(upper) if upper else 0.0
-    return SolveResult(
-        objective=upper,
-        gap=gap,
-        n_iter=1,
-        status=Status.OPTIMAL,
-        weights=weights.copy(),
-        ridge=0.0,
-        duals=dual[None].copy(),
-        intercepts=np.array([intercept]),
-        upper_bound=upper,
-        lower_bound=upper - slack,
-        passes=1.0,
-    )
+def at_fixed_weights(result: SolveResult, gap: float) -> SolveResult:
+    """The result of a regression whose weights are given: its gap is its own, not that of the weights."""
+    lower = result.upper_bound * (1.0 - gap)
+    last = result.history[-1] | {"lower_bound": lower, "gap": gap}
+    return replace(result, gap=gap, lower_bound=lower, history=[last])
 
 
 def in_units_of(result: SolveResult, alpha: float) -> SolveResult:

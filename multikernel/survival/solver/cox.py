@@ -31,17 +31,15 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.special import logsumexp
 
 from ..._numba import kept_njit
 from ..._typing import Array
-from ...core.svm.smooth import RootedCurvature, SmoothLoss
+from ...core.svm.smooth import DenseCurvature, RootedCurvature, SmoothLoss, factorized
 from ...core.weights.factors.rounds import add_gram
 
 TIES = ("breslow", "efron")
 _ENTRIES = 2**21  # of the factors at a time
-_RANK_TOL = 1e-14  # of the largest diagonal element of a Hessian that is factorized
 
 
 # ---------------------------------------------------------------------- risk sets in the order of time
@@ -470,14 +468,14 @@ class TermsCurvature(RootedCurvature):
         return np.asarray((self.weights @ self.p)[:, None] * X - self.p.T @ inside)
 
     @cached_property
-    def _root(self) -> Array:
-        return _pivoted_root(self.product(np.eye(self.p.shape[1])))
+    def _rooted(self) -> DenseCurvature:
+        return factorized(self, self.p.shape[1])
 
     def down(self, X: Array) -> Array:
-        return np.asarray(self._root.T @ X)
+        return self._rooted.down(X)
 
     def up(self, Z: Array) -> Array:
-        return np.asarray(self._root @ Z)
+        return self._rooted.up(Z)
 
 
 def terms_of(time: Array, event: Array, entry: Array, codes: Array, weights: Array, efron: bool) -> Terms:
@@ -499,14 +497,3 @@ def terms_of(time: Array, event: Array, entry: Array, codes: Array, weights: Arr
             groups.append(g)
             rows.append(row)
     return Terms(np.array(logs), np.array(of_terms), np.array(groups), np.array(rows))
-
-
-def _pivoted_root(H: Array) -> Array:
-    """S (n, r) with SS' = H, which is positive semidefinite."""
-    largest = float(np.max(np.diagonal(H), initial=0.0))
-    if not largest > 0.0:
-        return np.zeros((len(H), 0))
-    factor, pivots, rank, _ = lapack.dpstrf(np.array(H, order="F"), tol=_RANK_TOL * largest, lower=1)
-    root = np.empty((len(H), rank))
-    root[pivots - 1] = np.tril(factor)[:, :rank]
-    return root

@@ -46,7 +46,7 @@ from studies.study import Quantity, Summary, Table, Unit
 SPLITS = 5
 TEST_PICTURES = 2
 PATCHES = 4  # in a row, and in a column
-_SHOWN = (7, 31, 0, 12, 20)  # people of the pictures: two women, three men
+_SHOWN = ((1, 2), (-1, 3))  # in a picture: so many women and men
 
 Array = np.ndarray
 
@@ -177,10 +177,12 @@ def learn_again(summary: Mapping[str, Any], method: str) -> tuple[Any, Sample, F
     return model, sample, fold
 
 
-def _shown(fold: Fold) -> Array:
-    """A test picture of each person to be shown."""
-    subject = load_faces().subject
-    return np.array([next(i for i in fold.test if subject[i] == who) for who in _SHOWN])
+def _shown(models: Sequence[Any], fold: Fold) -> list[int]:
+    """Pictures of two women and three men that are support vectors of all models, each of another person."""
+    faces = load_faces()
+    kept = sorted(set.intersection(*(set(fold.training[model.support_].tolist()) for model in models)))
+    first = {int(faces.subject[i]): i for i in reversed(kept)}
+    return [i for label, n in _SHOWN for i in [i for i in sorted(first.values()) if faces.y[i] == label][:n]]
 
 
 def _draw_weights(axes: Any, weights: Array, top: float | None = None) -> None:
@@ -214,8 +216,9 @@ def draw_global(summary: Summary, path: Path) -> None:
     weights = np.asarray(model.kernel_weights_)
     images = load_faces().images
     figure = Figure(figsize=(6.0, 9.0), layout="constrained")
-    panels = figure.subplots(len(_SHOWN), 3)
-    for axes, row in zip(panels, _shown(fold), strict=True):
+    shown = _shown([model], fold)
+    panels = figure.subplots(len(shown), 3)
+    for axes, row in zip(panels, shown, strict=True):
         _draw_image(axes[0], images[row])
         _draw_weights(axes[1], weights)
         _draw_weighted(axes[2], images[row], weights / weights.max())
@@ -249,8 +252,9 @@ def draw_local(summary: Summary, path: Path) -> None:
     learned = {key: learn_again(summary, key) for key in IN_FIGURES[1:]}
     images = load_faces().images
     figure = Figure(figsize=(12.5, 9.0), layout="constrained")
-    panels = figure.subplots(len(_SHOWN), 7)
-    for axes, row in zip(panels, _shown(learned[IN_FIGURES[1]][2]), strict=True):
+    shown = _shown([model for model, _, _ in learned.values()], learned[IN_FIGURES[1]][2])
+    panels = figure.subplots(len(shown), 7)
+    for axes, row in zip(panels, shown, strict=True):
         _draw_image(axes[0], images[row])
         for offset, (key, (model, sample, _)) in zip((1, 4), learned.items(), strict=True):
             side = int(key.split("-")[1])
@@ -351,8 +355,8 @@ def _figure(name: str, title: str, methods: tuple[str, ...], picture: str, draw:
 
 
 _FIRST = (
-    "The picture has test faces of the first fold of the first split, two women and three men; the table has "
-    "the mean weights over test faces, folds and splits."
+    "The picture has faces of the first fold of the first split that are support vectors, two women and "
+    "three men; the table has the mean weights over test faces, folds and splits."
 )
 FIGURES = (
     _figure("5.10", "use of MKL on OLIVETTI", ("mkl",), _FIRST, draw_global),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import gauss_bayes, gauss_log_odds, make_gauss
+from multikernel.datasets import gauss_bayes, make_gauss
 from multikernel.kernels import Kernel, Linear, Polynomial
 from multikernel.views import View
 from studies.compare import comparison_row, group_results
@@ -43,6 +43,7 @@ from studies.gonen2010.localized.setting import (
     settings_remark,
     side_by_side,
 )
+from studies.gonen2010.plane import draw_best
 from studies.gonen2010.published_localized import NUMBERS, cells_of
 from studies.plots import draw_points, draw_rings, draw_surface, plane
 from studies.study import Quantity, Summary, Table, Unit
@@ -172,25 +173,18 @@ def draw_four(summary: Summary, path: Path) -> None:
     X, y = sample.X[fold.training], sample.y[fold.training]
     draw_points(panels[0], X, y)
     _draw_gaussians(panels[0])
-    draw_best(panels[0], X, style="solid")
+    draw_best(panels[0], X, "GAUSS4", "solid")
     panels[0].set_title("(a) GAUSS4 and the best boundary")
     shown = (("mkl", "(b) MKL"), ("softmax", "(c) LMKL"), ("copies", "(d) LMKL, three linear kernels"))
     for axes, (method, title) in zip(panels[1:], shown, strict=True):
         model, _, _ = learn_first(method, _COMMON)
         draw_surface(axes, model.decision_function, X, y)
         draw_rings(axes, X[model.support_])
-        draw_best(axes, X, style="dotted")
+        draw_best(axes, X, "GAUSS4")
         if method != "mkl":
             _draw_gates(axes, model, X)
         axes.set_title(title)
     figure.savefig(path, dpi=110)
-
-
-def draw_best(axes: Any, X: Array, style: str) -> None:
-    """Draw the best boundary of GAUSS4 over the points."""
-    first, second, points = plane(X)
-    odds = gauss_log_odds("GAUSS4", points).reshape(len(second), len(first))
-    axes.contour(first, second, odds, levels=[0.0], colors="black", linewidths=1.2, linestyles=style)
 
 
 def _draw_gates(axes: Any, model: Any, X: Array) -> None:

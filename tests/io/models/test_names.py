@@ -40,8 +40,10 @@ FORMAT_2 = """
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank
     LowerBoundedMKL MKLClassifier MKLClassifierCV MKLOneClass MKLRegressor MKLRegressorCV MKLRidge
-    MKLRidgeCV MKLSurvival MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
-    MixedColumn MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
+    MKLRidgeCV MKLRidgeClassifierCV MKLSurvival MKLSurvivalCV
+    MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
+    MixedColumn MultiTaskMKLClassifier MultiTaskMKLRegressor
+    MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor

@@ -9,7 +9,7 @@ from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from multikernel.localized.solver.machines import BinaryMachines, JointMachines
 from tests.core.problems import gaussian
 
-MACHINES = ("hinge", "svr", "one_class", "ovr", "ovo", "joint")
+MACHINES = ("hinge", "svr", "one_class", "ovr", "ovo", "joint", "crammer_singer")
 GATES = ("softmax", "sigmoid", "gaussian")
 
 
@@ -54,8 +54,8 @@ def make_machines(kind, problem, tol):
         return BinaryMachines([EpsilonInsensitive(problem.response, C, 0.1)], tol=tol)
     if kind == "one_class":
         return BinaryMachines([OneClass(np.zeros(C.size), C / (0.4 * C.sum()))], tol=tol)
-    if kind == "joint":
-        return JointMachines(codes, 3, C, tol=tol)
+    if kind in ("joint", "crammer_singer"):
+        return JointMachines(codes, 3, C, tol=tol, worst_only=kind != "joint")
     rows, signs = zip(*tasks(codes, kind), strict=True)
     losses = [Hinge(y, C[own]) for own, y in zip(rows, signs, strict=True)]
     return BinaryMachines(losses, None if kind == "ovr" else rows, n=codes.size, tol=tol)
@@ -72,8 +72,8 @@ def dual_and_primal(kind, problem, K, B, b):
         return [svr_values(problem.response, C, 0.1, B[:, 0], f[:, 0], norms[0])]
     if kind == "one_class":
         return [one_class_values(C / (0.4 * C.sum()), b[0], f[:, 0], norms[0])]
-    if kind == "joint":
-        return [joint_values(codes, C, B, f, norms.sum())]
+    if kind in ("joint", "crammer_singer"):
+        return [joint_values(codes, C, B, f, norms.sum(), np.sum if kind == "joint" else np.max)]
     return [
         hinge_values(y, C[own], B[own, k], f[own, k], norms[k])
         for k, (own, y) in enumerate(tasks(codes, kind))
@@ -94,12 +94,17 @@ def one_class_values(bounds, b, f, norm):
     return -norm, norm + b + bounds @ np.maximum(-f, 0.0)
 
 
-def joint_values(codes, C, B, f, norm):
+def joint_values(codes, C, B, f, norm, together):
     """Σ R α = 2 Σ_i Σ_{l ≠ y_i} α_il = 2 Σ_i B_{i, y_i}."""
     rows = np.arange(codes.size)
     slack = np.maximum(2.0 - (f[rows, codes][:, None] - f), 0.0)
     slack[rows, codes] = 0.0
-    return 2.0 * B[rows, codes].sum() - norm, norm + C @ slack.sum(axis=1)
+    return 2.0 * B[rows, codes].sum() - norm, norm + C @ together(slack, axis=1)
+
+
+def rows_of(codes):
+    """Where the own class of each sample stands."""
+    return np.arange(codes.size), codes
 
 
 def largest_gap(pairs):
@@ -109,7 +114,7 @@ def largest_gap(pairs):
 def is_feasible(kind, problem, B, rounding=1e-10):
     """Whether the coefficients obey the bounds and sums of their machines."""
     codes, C = problem.codes, problem.C
-    sums = [B.sum(axis=0) - (kind == "one_class")]
+    sums = [] if kind == "crammer_singer" else [B.sum(axis=0) - (kind == "one_class")]
     if kind == "hinge":
         shares = [B[:, 0] * problem.signs / C]
     elif kind == "svr":
@@ -118,6 +123,9 @@ def is_feasible(kind, problem, B, rounding=1e-10):
         shares = [B[:, 0] * 0.4 * C.sum() / C]
     elif kind == "joint":
         shares = [np.where(codes[:, None] == np.arange(3), 0.0, -B) / C[:, None]]
+        sums.append(B.sum(axis=1))
+    elif kind == "crammer_singer":
+        shares = [np.where(codes[:, None] == np.arange(3), 0.0, -B) / C[:, None], B[rows_of(codes)] / C]
         sums.append(B.sum(axis=1))
     else:
         shares = [B[own, k] * y / C[own] for k, (own, y) in enumerate(tasks(codes, kind))]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multikernel.core.stack.sums import GatedStack
 from multikernel.localized.solver.gates import GATES
 from multikernel.localized.solver.learn import GatedObjective
 from multikernel.localized.solver.least_squares import RidgeMachines, held_out_residuals
@@ -51,6 +52,25 @@ def test_the_solution_is_that_of_the_linear_system(sizes, intercept, seed):
     np.testing.assert_allclose(machines.intercepts, intercepts, atol=1e-7 * (1.0 + np.abs(intercepts).max()))
     assert solved.value == pytest.approx(primal_value(K, y, ridge, beta, intercepts), rel=1e-9)
     assert abs(solved.gap) <= 1e-12
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("ridge", [1e-6, 0.1, 1e4])
+def test_kernels_of_low_rank_are_solved_by_their_features(intercept, ridge):
+    """The same values, coefficients and diagonal as by the kernel, without a factor of its size."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 2)), rng.normal(size=(150, 2))
+    stack = GatedStack((X @ X.T)[None], np.zeros(2, int))
+    stack.set_gates(rng.uniform(size=(150, 2)))
+    D = ridge * rng.uniform(0.5, 2.0, 150)
+    found, plain = (RidgeMachines(y, D, intercept, tol=1e-8) for _ in range(2))
+    values = [found.solve(stack).value, plain.solve(stack.whole()).value]
+    assert values[0] == pytest.approx(values[1], rel=1e-7)
+    assert (found.n_factorizations, plain.n_factorizations) == (0, 1)
+    beta, intercepts = solved_plainly(stack.whole(), y, D, intercept)
+    np.testing.assert_allclose(found.coefficients, beta, atol=1e-7 * np.abs(beta).max())
+    np.testing.assert_allclose(found.intercepts, intercepts, atol=1e-6 * (1.0 + np.abs(intercepts).max()))
+    np.testing.assert_allclose(found.inverse_diagonal(), plain.inverse_diagonal(), rtol=1e-5)
 
 
 @given(step=st.floats(0.0, 3.0), intercept=st.booleans(), seed=st.integers(0, 2**31))

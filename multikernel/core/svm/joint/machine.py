@@ -72,19 +72,22 @@ class JointMachine:
     def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
         """Steps along cycles of classes until the machine's own relative gap is ``target``."""
         self.stack.form_rows(np.arange(self.stack.n))
-        solver = JointSolver(self.stack.combined, self.loss, self.alpha)
+        solver = self._solver()
         found, status = solver.solve(target, self.max_steps)
         self.exhausted = status == Status.MAX_ITER
         self.n_steps += solver.n_steps
         self.least_curvature = min(self.least_curvature, solver.least_curvature)
-        self._set_alpha(solver.as_given(solver.point.alpha))
-        self.scores = solver.as_given(solver.point.F)
+        self._set_alpha(solver.alpha)
+        self.scores = solver.scores
         return self._note(found)
 
     def values(self) -> Values:
         """Dual and primal value at the current B and weights, with the intercepts that fit them."""
-        solver = JointSolver(self.stack.combined, self.loss, self.alpha, self.scores)
-        return self._note(solver.look())
+        return self._note(self._solver(self.scores).look())
+
+    def _solver(self, scores: Array | None = None) -> JointSolver:
+        """The solution at the present B; ``scores`` where they are known."""
+        return JointSolver(self.stack.combined, self.loss, self.alpha, scores)
 
     def _note(self, found: Found) -> Values:
         self.intercepts = found.intercepts

@@ -23,7 +23,7 @@ b_l ≤ b_k + W[k, l] of them, W the costs of the edges.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -238,7 +238,7 @@ class JointSolver:
 
     def __init__(self, K: Array, loss: JointHinge, alpha: Array, scores: Array | None = None) -> None:
         n_classes, n = alpha.shape
-        codes = loss.codes
+        self.codes = codes = loss.codes
         self.K = read_only(K)
         self.order = np.argsort(codes, kind="stable")
         self.own = codes[self.order]
@@ -264,6 +264,16 @@ class JointSolver:
         given = np.empty_like(rows)
         given[:, self.order] = rows
         return given
+
+    @property
+    def alpha(self) -> Array:
+        """α (n_classes, n) of the samples as they were given."""
+        return self.as_given(self.point.alpha)
+
+    @property
+    def scores(self) -> Array:
+        """F (n_classes, n) of the samples as they were given."""
+        return self.as_given(self.point.F)
 
     @property
     def coefficients(self) -> Array:
@@ -420,27 +430,30 @@ def solve_multiclass(
     >>> result.coefficients.round(3).tolist()
     [[0.0, 0.0], [0.5, -0.5], [-0.5, 0.5], [0.0, 0.0]]
     """
-    K, codes, upper = _checked_data(K, codes, n_classes, C)
+    K, codes, upper = checked_data(K, codes, n_classes, C)
     loss = JointHinge(codes, n_classes, upper, _checked_rewards(rewards, codes, n_classes))
     solver = JointSolver(K, loss, _checked_start(start, codes, n_classes, upper).T)
-    values, status = solver.solve(tol, max_iter)
-    alpha, B = (solver.as_given(part).T.copy() for part in (solver.point.alpha, solver.coefficients))
-    gap = values.difference / max(abs(values.primal), np.finfo(float).tiny)
-    if solver.least_curvature < NEGATIVE_CURVATURE:
-        status = Status.INDEFINITE
+    return multiclass_result(solver, *solver.solve(tol, max_iter))
+
+
+def multiclass_result(solver: Any, values: Values, status: Status) -> MulticlassResult:
+    """What a solver of either joint machine found."""
+    alpha, own = solver.alpha.T.copy(), (np.arange(solver.codes.size), solver.codes)
+    B = -alpha
+    B[own] += alpha.sum(axis=1)
     return MulticlassResult(
         alpha,
         B,
         values.intercepts,
         values.primal,
         objective=values.dual,
-        gap=gap,
+        gap=values.difference / max(abs(values.primal), np.finfo(float).tiny),
         n_iter=solver.n_steps,
-        status=status,
+        status=Status.INDEFINITE if solver.least_curvature < NEGATIVE_CURVATURE else status,
     )
 
 
-def _checked_data(K: Array, codes: Array, n_classes: int, C: Array | float) -> tuple[Array, Array, Array]:
+def checked_data(K: Array, codes: Array, n_classes: int, C: Array | float) -> tuple[Array, Array, Array]:
     """The kernel, the codes and the bounds as arrays."""
     K = np.ascontiguousarray(K, dtype=None if np.asarray(K).dtype == np.float32 else float)
     codes = np.asarray(codes)

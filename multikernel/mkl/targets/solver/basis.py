@@ -26,7 +26,8 @@ class Basis:
     """Kernels (m, r, r) and targets (r, T) in the basis of their range, and what is outside of it."""
 
     grams: Array
-    targets: Array
+    targets: Array  # in units of their scales
+    scales: Array  # (T,), the size of each target
     roots: Array  # (n,), √w
     intercept: bool
     columns: Array | None  # (n, r), B where the range is smaller than the space
@@ -60,7 +61,7 @@ class Basis:
     def of_target(self, target: int) -> "Basis":
         """The same with one of the targets."""
         outside = None if self.outside is None else self.outside[:, [target]]
-        return replace(self, targets=self.targets[:, [target]], outside=outside)
+        return replace(self, targets=self.targets[:, [target]], scales=self.scales[[target]], outside=outside)
 
     def expand(self, vectors: Array) -> Array:
         """Coordinates (r, k) as vectors of the samples (n, k)."""
@@ -78,9 +79,12 @@ def make_basis(Ks: Array, Y: Array, weights: Array, intercept: bool) -> Basis:
     for m, K in enumerate(Ks):
         scaled = np.asarray(K) if plain else roots[:, None] * K * roots
         grams[m] = _on_complement(roots, scaled) if intercept else scaled
-    scaled_targets = (roots[:, None] * Y).astype(dtype)
-    targets = _to_complement(roots, scaled_targets) if intercept else scaled_targets
-    return _restricted(Basis(grams, targets, roots, intercept, None, None))
+    middle = np.average(Y, axis=0, weights=weights) if intercept else np.zeros(Y.shape[1])
+    scales = np.abs(Y - middle).max(axis=0)
+    scales = np.where(scales > 0.0, scales, 1.0)
+    scaled = (roots[:, None] * ((Y - middle) / scales)).astype(dtype)
+    targets = _to_complement(roots, scaled) if intercept else scaled
+    return _restricted(Basis(grams, targets, scales, roots, intercept, None, None))
 
 
 def _restricted(basis: Basis) -> Basis:
@@ -102,7 +106,7 @@ def _restricted(basis: Basis) -> Basis:
     targets = V.T @ basis.targets
     outside = basis.expand(basis.targets - V @ targets)
     grams = np.stack([V.T @ K @ V for K in basis.grams])
-    return Basis(grams, targets, basis.roots, basis.intercept, basis.expand(V), outside)
+    return replace(basis, grams=grams, targets=targets, columns=basis.expand(V), outside=outside)
 
 
 # ---------------------------------------------------------------------- the complement of a vector

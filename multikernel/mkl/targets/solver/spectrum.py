@@ -7,8 +7,9 @@ With K = Σ γ_m G_m = VΛV' in the basis of :mod:`.basis`, U = BV and Z = V'(B'
 are the dual variables (times r) and what leave-one-out needs: r_i times the error at a sample that was left
 out is (P r·y)_i / P_ii, and of a fold S of samples P_SS⁻¹ (P r·y)_S, with the intercept learned anew. Where a
 sample stands for several equal rows, and one of weight v is left out, so that the share s = 1 − v / w_i of
-its weight stays, the error is (P r·y)_i / (r_i (s / α + (1 − s) P_ii)). The
-generalized cross-validation error n ‖P r·y‖² / tr(P)² of all alphas and targets costs one product with Z².
+its weight stays, the error is (P r·y)_i / (r_i (s / α + (1 − s) P_ii)). All
+alphas and targets are screened by one product with Z²: of Σ_i F_i (P r·y)_i², the leave-one-out error, the
+terms with two different coordinates of Z are left out.
 """
 
 from dataclasses import dataclass
@@ -44,14 +45,18 @@ class Spectrum:
         """Z of some targets (r, k)."""
         return np.asarray(self.vectors.T @ self.basis.targets[:, targets])
 
-    def gcv(self, Z: Array, targets: slice | Array, alphas: Array) -> Array:
-        """Generalized cross-validation errors Σ_i w_i e_i² (n_alphas, k)."""
-        basis, inverse = self.basis, self._inverse(alphas)
-        with np.errstate(over="ignore"):
-            sizes = (inverse**2).astype(Z.dtype) @ (Z * Z)
-        sizes = sizes + basis.outside_norms[targets] / alphas[:, None] ** 2
-        traces = inverse.sum(axis=1) + (basis.n_free - basis.rank) / alphas
-        return np.asarray(basis.n_samples * sizes / traces[:, None] ** 2)
+    def screen(self, Z: Array, targets: slice | Array, alphas: Array, factors: Array) -> Array:
+        """About Σ_i F_i (P_α r·y)_i² for factors F (n_alphas, n) of the samples: (n_alphas, k).
+
+        Products of two coordinates of Z are left out, as if they were independent: one product with Z².
+        """
+        basis = self.basis
+        diagonal = (factors.astype(self._squares.dtype) @ self._squares) * self._inverse(alphas) ** 2
+        found = diagonal.astype(Z.dtype) @ (Z * Z)
+        if basis.outside is not None:
+            outside = basis.outside[:, targets] ** 2
+            found = found + (factors / alphas[:, None] ** 2).astype(Z.dtype) @ outside
+        return np.asarray(found, float)
 
     def values_of(self, Z: Array, targets: slice | Array, alphas: Array) -> Array:
         """½ α y'P_αy, the optimal values of the regressions (n_alphas, k)."""

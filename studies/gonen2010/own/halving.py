@@ -11,12 +11,12 @@ from typing import Any
 from studies.compare import comparison_row, group_results
 from studies.gonen2010.costs import LABELS, SIGNS, costly_table, with_shares
 from studies.gonen2010.measuring import Method, chosen_text, measure_task, method_values
-from studies.gonen2010.preparation import N_SMALL, draw_points
+from studies.gonen2010.own.preparation import N_SMALL, draw_points
 from studies.gonen2010.protocol import HALVES
 from studies.gonen2010.setting import LONG_GRID, PROTOCOL
 from studies.study import Quantity, Result, Table, Unit
 
-SPLITS = 10
+SPLITS = 5
 _PENDIGITS = ("PENDIGITS-0vs8", "PENDIGITS-1vs7", "PENDIGITS-5vs9")
 TASKS = {
     "5.10": (*_PENDIGITS, "RINGNORM", "SPAMBASE", "TWONORM"),
@@ -95,7 +95,10 @@ TABLE = Table(
     notes=(
         "The C that two validation sets choose differs from third to third (remarks), and with it the "
         "support vectors, the cost and the weights.",
-        "That the five repetitions of the thesis are one is a guess from its ±; the text says five.",
+        "With 1500 points TWONORM agrees in all of its numbers, and of the other data about two thirds of "
+        "the numbers do; with all points and five halvings, in tables 5.10 to 5.12, about four in ten do.",
+        "That the five repetitions of the thesis are one is a guess from its ±; the text says five. That it "
+        "has 1500 points is one too: table 5.26 says so of other data sets.",
     ),
     kind="own",
 )

@@ -1,0 +1,1 @@
+"""Kernel weights of several tasks, coupled by a mixed norm; no scikit-learn."""

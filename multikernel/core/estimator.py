@@ -183,15 +183,6 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             cls.score = checks_ids(cls.score)
 
     # ------------------------------------------------------------------ parameters
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Names of the parameters, read from the signature once for each class."""
-        names: list[str] | None = cls.__dict__.get("_parameter_names")
-        if names is None:
-            names = super()._get_param_names()
-            cls._parameter_names = names
-        return names
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep`, those of the kernels by view, such as ``kernels__mrna__gamma``.
 

@@ -27,7 +27,8 @@ from benchmarks.store import Record, Store
 from judges.programs.answers import LocalizedAnswer
 
 REQUIRED_N, REQUIRED_DIGITS = 800, 667
-MOST_SOLVES, LEAST_RATIO, MOST_SECONDS = 30, 5.0, 10.0
+MOST_SOLVES, MOST_SECONDS = 30, 10.0
+LEAST_RATIOS = {"solver": 8.0, "ours": 5.0}
 START_TOL, GAP_TOL = 1e-3, 1.001 * MACHINE_TOL
 
 CONTESTANTS: dict[str, Callable[[LocalizedTask, int], LocalizedAnswer]] = {
@@ -181,7 +182,8 @@ def speed_figure(store: Store, case: LocalizedCase, plan: Plan, name: str) -> Fi
     """The descent, or the whole fit, against the same around SVC, all starts together."""
     is_gauss = case.dataset == "gauss4"
     what = f"gate, {case}: {WHOLE[name]} against the same around SVC"
-    required = f"≥ {LEAST_RATIO:g} times faster at n={REQUIRED_N}" if is_gauss else "–"
+    least = LEAST_RATIOS[name]
+    required = f"≥ {least:g} times faster at n={REQUIRED_N}" if is_gauss else "–"
     records = found(store, case, plan)
     if not records:
         return not_measured(what, required)
@@ -192,7 +194,7 @@ def speed_figure(store: Store, case: LocalizedCase, plan: Plan, name: str) -> Fi
         f"{reached:.3g} ({min(each):.3g} to {max(each):.3g} start by start; {per_solve:.3g} for each solve)"
     )
     required_here = is_gauss and case.n == REQUIRED_N
-    return Figure(what, required, text, reached >= LEAST_RATIO if required_here else None, _repeats(records))
+    return Figure(what, required, text, reached >= least if required_here else None, _repeats(records))
 
 
 def seconds_figure(store: Store, case: LocalizedCase, plan: Plan) -> Figure:

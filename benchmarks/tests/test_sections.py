@@ -344,7 +344,7 @@ FIGURES = [
     (
         gate_speed,
         (800, [start_record(0.1, 0.4)], "solver"),
-        True,
+        False,
         ["6.4 (6.4 to 6.4 start by start; 3.2 for"],
     ),
     (gate_solves, (30,), True, ["at most 30"]),

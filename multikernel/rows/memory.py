@@ -17,7 +17,7 @@ import numpy as np
 
 from multikernel.rows.tables import import_dask
 
-_STANDS = 0.1  # seconds
+_STANDS = 1.0  # seconds
 _VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
 
 
@@ -52,7 +52,7 @@ def available_memory() -> int | None:
     """Bytes that can be allocated now: the system's and the control group's limit, whichever is less.
 
     A fit asks several times before it allocates anything, and small fits follow one another: the answer
-    stands for a tenth of a second.
+    stands for a second.
     """
     return _available_at(int(time.monotonic() / _STANDS))
 

@@ -69,24 +69,16 @@ def gated_row(Ks: Array, sources: Array, gates: Array, i: int, out: Array) -> No
 @compiled
 def factor_row(Z: Array, i: int, out: Array) -> None:
     """``out = Z[:, i]'Z``: a row of a kernel of low rank, from its factor (r, n), four rows at a time."""
-    k = Z.shape[0] % 4
-    if k == 0:
-        out[:] = 0.0
-    if k == 1:
-        z0, a0 = Z[0], Z[0, i]
-        for t in range(out.size):
-            out[t] = a0 * z0[t]
-    if k > 1:
-        z0, z1, z2 = Z[0], Z[1], Z[k - 1]
-        a0, a1, a2 = z0[i], z1[i], (z2[i] if k == 3 else 0.0)
-        for t in range(out.size):
-            out[t] = a0 * z0[t] + a1 * z1[t] + a2 * z2[t]
-    while k < Z.shape[0]:
-        z0, z1, z2, z3 = Z[k], Z[k + 1], Z[k + 2], Z[k + 3]
-        a0, a1, a2, a3 = z0[i], z1[i], z2[i], z3[i]
+    last = Z.shape[0] - 1
+    out[:] = 0.0
+    for k in range(0, last + 1, 4):
+        z0, z1, z2, z3 = Z[k], Z[min(k + 1, last)], Z[min(k + 2, last)], Z[min(k + 3, last)]
+        a0 = z0[i]
+        a1 = z1[i] if k < last else 0.0
+        a2 = z2[i] if k + 1 < last else 0.0
+        a3 = z3[i] if k + 2 < last else 0.0
         for t in range(out.size):
             out[t] += a0 * z0[t] + a1 * z1[t] + a2 * z2[t] + a3 * z3[t]
-        k += 4
 
 
 @compiled

@@ -202,24 +202,3 @@ def escaped(text):
     for mark in "\\|*<`":
         line = line.replace(mark, "\\" + mark)
     return line
-
-
-def readme_table():
-    """The table of methods in the README: a row for each estimator, one for each family of learners."""
-    head = ["method", "learns from", "when to use it", "paper"]
-    several = [method for method in list_methods() if method.learner is None]
-    rows = [
-        [
-            ", ".join(f"`{name}`" for name in method.spellings),
-            ", ".join(method.tasks),
-            escaped(method.about.use),
-            escaped(method.about.reference),
-        ]
-        for method in several
-    ]
-    for family in ORDER:
-        names = [c.__name__ for c in learners() if c.about.family == family]
-        if names:
-            listed = ", ".join(f"`{name}`" for name in names)
-            rows.append([f"weights, {family}: {listed}", "", introduction(family).strip(), ""])
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * 4, *rows]) + "\n"

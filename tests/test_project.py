@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 from docs.check_code import run_page
 from multikernel.registry import list_methods
-from tests.methods_page import all_learners, escaped, estimators, learners, methods_page, readme_table
+from tests.methods_page import all_learners, escaped, estimators, learners, methods_page
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 matplotlib.use("Agg")
@@ -82,16 +82,6 @@ def test_the_page_of_methods_is_live_source(request):
     if request.config.getoption("--refresh-docs"):
         page.write_text(methods_page(), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == methods_page(), "a method has changed: run `make docs`"
-
-
-def test_the_table_of_methods_in_the_readme_is_live_source(request):
-    page = ROOT / "README.md"
-    head, rest = page.read_text(encoding="utf-8").split("<!-- methods, written by make docs -->\n", 1)
-    _, foot = rest.split("<!-- end of methods -->", 1)
-    table = f"<!-- methods, written by make docs -->\n\n{readme_table()}\n<!-- end of methods -->"
-    if request.config.getoption("--refresh-docs"):
-        page.write_text(head + table + foot, encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == head + table + foot, "a method has changed: run `make docs`"
 
 
 def test_every_method_has_its_row_on_the_page_of_methods():

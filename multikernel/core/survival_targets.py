@@ -122,6 +122,13 @@ def as_survival(y: Any, *, event: Any = None, time: Any = None, entry: Any = Non
     if isinstance(y, SurvivalTarget):
         return y
     columns = _columns_of(y, {"event": event, "time": time, "entry": entry})
+    for name, values in columns.items():
+        if not _is_column(values):
+            raise ValueError(
+                f"the {name} of y must be a column, one entry for each sample; got {values!r:.60}."
+            )
+        if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
+            columns[name] = np.array([*values.tolist(), None], dtype=object)[:-1]
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{n} of {name}" for name, n in lengths.items())
@@ -190,7 +197,10 @@ def looks_censored(y: Any) -> bool:
 
 def check_risk(values: Any, n: int, name: str = "risk") -> Array:
     """Finite numbers (n,), one for each sample."""
-    numbers = np.asarray(values, dtype=np.float64)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers ({error}).") from error
     if numbers.shape != (n,):
         raise ValueError(
             f"{name} must hold one number for each of the {n} samples of y; got shape {numbers.shape}."

@@ -64,186 +64,101 @@ MKL = About(
 class MKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
+    Use it to see how much each view of the samples counts, with a classifier on top. To have C and the norm
+    chosen for you, use :class:`MKLClassifierCV`. With one kernel, scikit-learn's ``SVC`` is the same model.
+
+    Parameters
+    ----------
+    kernels : "auto", "rich", "precomputed", kernel, list, dict or KernelBank, default="auto"
+        - "auto" and "rich": six and twelve kernels of all columns.
+        - "precomputed": X holds Gram matrices: a dict, a list or an array of shape (n, n, n_kernels).
+        - a list of kernels, views or ``(name, kernel, columns)``; a dict has the kernels of each of several
+          tables.
+        - a :class:`KernelBank` of any of these also says how the kernels are stored.
+    C : float, numpy.inf or "learn", default=1.0
+        Penalty on margin violations. Infinity is the hard margin; "learn" learns 1/C as the weight of the
+        identity kernel (``loss="squared_hinge"``).
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    norm : float >= 1, default=1.0
+        1 gives sparse weights, infinity the plain sum of the kernels.
+    costs : array of shape (n_kernels,) or dict of view name to cost, default=None
+        A kernel with a larger cost gets weight only if it helps more.
+    max_kernels : int or KernelLimit, default=None
+        Maximum number of kernels with weight, or a limit of what they cost together. ``dual_gap_`` is then
+        the gap to the best of all subsets.
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}, default="ovr"
+        - "ovr", "ovo", "dag": a binary classifier, with its own weights, for each class or each pair of
+          classes; pairs vote, or leave out one class after the other ("dag").
+        - "shared": as "ovr", with the same weights for all classes.
+        - "joint", "crammer_singer": all classes in one problem, with all margins between classes, or the
+          worst of each sample (hinge loss, finite C).
+    class_weight : dict or "balanced", default=None
+        Multiplies C class by class.
+    probability : bool, default=False
+        Whether to calibrate ``predict_proba`` on five folds.
+    tol : float, default=1e-3
+        Relative duality gap to reach.
+    max_iter : int, default=300
+        Maximum number of weight updates.
+    max_time : float, default=None
+        Maximum time of the fit in seconds.
+    n_jobs : int, default=None
+        Number of classifiers learned at the same time, in threads.
+    callback : callable, default=None
+        Called with a dict after each iteration; returning True stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C raises KeyboardInterrupt, or ends the fit at the next iteration and keeps the model.
+    verbose : int, default=0
+        1 writes progress to standard error.
+    random_state : int, RandomState or None, default=None
+        Seed for the coarse start, landmarks and calibration folds. None always gives the same result.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,), the mean where classifiers have weights of their own
+    machine_weights_ : array of shape (n_machines, n_kernels), weights of each binary classifier
+    view_names_, kept_views_ : lists of str, all views, and those with ``keep``
+    classes_ : array of shape (n_classes,)
+    objective_, dual_gap_ : float, dual value and relative duality gap (sum and maximum over classifiers)
+    n_iter_, status_, history_ : int, str and list of dict, how the fit went
+    intercept_, C_ : arrays of shape (n_machines,)
+    dual_coef_, support_ : arrays of shapes (n_machines, n_support) and (n_support,), label × dual and the
+        indices of the support samples (Gram matrices only)
+    kernel_factors_ : list of KernelFactor, for kernels too large for dual variables in double precision
+    coef_, approximation_ : array of shape (n_machines, n_columns), DataFrame of errors (low rank only)
+    working_sets_ : DataFrame of the rows of each working set (many rows only)
+    gram_, missing_, memory_ : str, str and MemoryEstimate, kernel representation, treatment of missing views
+        and memory needed
+    total_cost_ : float, cost of predicting one sample
+
+    Notes
+    -----
+    With kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m` and labels :math:`y_i = \pm 1`, it solves
+
     .. math::
 
         \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
         \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha
 
-    with kernels :math:`K_m`, their weights :math:`\mu` and costs :math:`d_m`, labels :math:`y_i = \pm 1`,
-    dual variables :math:`\alpha`. For ``loss="squared_hinge"`` the upper bound on :math:`\alpha` is gone and
-    :math:`I/C` is added to the kernel (primal :math:`\tfrac12\|w\|^2 + \tfrac C2 \sum \xi_i^2`); ``C=np.inf``
-    is the hard margin.
-
-    Parameters
-    ----------
-    kernels : "auto", "precomputed", kernel, list of kernels and views, dict or KernelBank, default="auto"
-        ``"auto"`` and ``"rich"``: six and twelve kernels of all columns. ``"precomputed"``: X holds Gram
-        matrices (n, n), by name in a dict, or in a list or an array (n, n, m). A dict names the kernels of
-        each of several tables. A :class:`KernelBank` of any of these says how the kernels are stored:
-        ``psd``, ``gram``, ``dtype``, ``rank`` and ``missing``.
-    C : float, numpy.inf or "learn"
-        Penalty on margin violations; infinity is the hard margin, ``"learn"`` (squared hinge, binary or
-        ovr/ovo) learns 1/C as the weight of the identity kernel, in the same budget of weights.
-    loss : {"hinge", "squared_hinge"}
-    norm : float >= 1
-        p of the weight set: 1 gives sparse weights, infinity the plain sum.
-    costs : array (n_kernels,) or dict by view name, optional
-        A kernel with a larger :math:`d_m` has to earn its weight.
-    max_kernels : int or KernelLimit, default=None
-        Maximum number of kernels with weight, or a limit of what they cost together. The best subset is found
-        by a search, and ``dual_gap_`` bounds how far any other subset could be better (see Notes).
-    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}
-        One machine for each class, or pair of classes, with weights of its own; or one for each class with
-        the same weights for all; or all classes in one machine (hinge, finite C; see Notes), with all the
-        margins between them ("joint") or the worst of each sample ("crammer_singer"). Of pairs, all machines
-        vote ("ovo"), or the first and the last of the classes that are left decide which of them is
-        left out, until one is left ("dag"). Two classes are one binary machine in any case.
-    class_weight : dict or "balanced", optional
-        Multiplies C class by class.
-    probability : bool
-        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        Maximum number of weight updates.
-    max_time : float, optional
-        Maximum time of the fit in seconds; None for no limit.
-    n_jobs : int, optional
-        Machines solved at the same time, in threads.
-    callback : callable, optional
-        Called with a dict after each iteration; a true answer stops the fit.
-    on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
-        1 writes progress to standard error.
-    random_state : int, RandomState or None
-        Of the rough start, of the reference rows and landmarks of factors, and of the folds of the
-        calibration; None always means the same ones.
-
-    Attributes
-    ----------
-    kernel_weights_ : array (n_kernels,)
-        Learned weights (their mean over the machines for ovr, ovo and dag); ``sum(d**2 * mu) == 1`` at norm
-        1, the learned 1/C included.
-    machine_weights_ : array (n_machines, n_kernels)
-    view_names_ : list of str
-    kept_views_ : list of str, views whose weight has a lower bound (``View(keep=...)``)
-    dual_coef_ : array (n_machines, n_support), label × dual
-        On a Gram stack only.
-    support_ : array (n_support,), indices of the support samples
-        On a Gram stack only.
-    kernel_factors_ : list of KernelFactor
-        On a Gram stack: kernels so large that ``dual_coef_`` does not hold the function in double precision.
-        They predict by explicit features where the kernel has some (``basis``), else by its values at pivots
-        (``root``), with ``coef`` of their own. Empty for kernels of common sizes.
-    coef_ : array (n_machines, n_columns)
-        On factors only: of the columns of the views with weight.
-    gram_ : {"dense", "low_rank", "memmap", "working_set"}, the kernel representation used
-    working_sets_ : DataFrame
-        On working sets only, by machine: ``rows`` of its set, how many of them are ``support`` rows, and how
-        many ``rounds`` it took.
-    missing_ : {"error", "renormalize", "absent", "mean", "complete"}
-        What was done with samples that lack views.
-    memory_ : MemoryEstimate
-        What the fit needed, and what there was; ``str`` tells it in words.
-    approximation_ : DataFrame
-        On factors only, by view: ``approximation`` and ``rank``, ``trace_error`` (1 − Σ‖z‖² / Σ k(x, x) over
-        all rows; none for random features) and ``gram_error`` (of the Gram matrix in the Frobenius norm, on
-        some 500 reference rows, relative).
-    intercept_ : array (n_machines,)
-    C_ : array (n_machines,), the C used or learned
-    classes_ : array (n_classes,)
-    total_cost_ : float
-        Of predicting one sample: number of support samples · Σ d_m / Σ_k d_k over the kernels m with more
-        than 1 % of the weight, where d are the ``costs`` (1 without). Of machines with weights of their own,
-        each kernel asks for the support samples of those that use it; what two of them need counts once. On
-        factors, the rank of each view stands for the number of support samples.
-    objective_ : float, the dual value at the learned kernel (sum over the machines)
-    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
-    n_iter_ : int
-    status_ : str
-    history_ : list of dict
-
-    Notes
-    -----
-    :class:`TransductiveMKLClassifier` has the same program with the trace of the kernels in the place of
-    Σμ = 1: its weights, and 1/C where it is learned, are larger by that factor, the predictions the same.
-
-    Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
-    not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` fitted alone, or a precomputed stack, counts every row.
-
-    On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
-    gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
-    ``random_state``; equal ones count once, but equal rows are not merged elsewhere. There is no such route
-    for precomputed kernels, repairs (``KernelBank(psd="clip")``), ``multiclass="joint"``, and C that is
-    learned or infinite. With dask arrays or dataframes everything but the reference rows stays where it
-    lives, and predictions are lazy.
-
-    ``multiclass="joint"`` solves
-
-    .. math::
-
-        \min_{\mu,\, w,\, b}\ \tfrac12 \sum_{m,l} \|w_{ml}\|^2 / \mu_m
-        + C \sum_i \sum_{l \ne y_i} \bigl[2 - (f^{y_i}(x_i) - f^l(x_i))\bigr]_+ ,\qquad \sum_l b_l = 0
-
-    with one score :math:`f^l` for each class: the SVM of Weston & Watkins with one kernel, the multiclass MKL
-    of Zien & Ong with several, Gönen's "single-machine" MCSVM. ``dual_coef_`` has a row for each class,
-    :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
-    ``multiclass="crammer_singer"`` has :math:`\max_{l \ne y_i}` in the place of the sum over l, and no
-    intercepts: only the worst class of each sample counts, :math:`\sum_k \alpha_{ik} \le C`, and its dual
-    problem has one such constraint for each sample and no other. With one linear kernel it is scikit-learn's
-    ``LinearSVC(multi_class="crammer_singer", fit_intercept=False)``, whose margin is 1, at half the C.
-
-    With ``max_kernels``, the minimum is also over the subsets of at most so many kernels: branch and bound,
-    whose lower bounds are certified fits of more kernels. ``tol`` is the relative gap to the best subset,
-    ``n_iter_`` the number of nodes and ``history_`` has an entry for each. The search may take long: it ends
-    with the best subset so far, and its gap, after ``max_time`` or ``KernelLimit(max_nodes=...)``. More than
-    two classes need ``multiclass="shared"`` or ``"joint"``, and C a number.
-
-    With ``KernelBank(kernels, missing="renormalize")`` an absent kernel is 0, and sample i is scaled by
-    :math:`c_i`, with :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it
-    has, but at most what it is at equal weights. The weights are learned with the c of the weights before,
-    until c is stable: ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin
-    of a sample is in the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon
-    as one training sample has all views, which is asked for, this is the usual problem with 0 for absent
-    kernels. ``"mean"``: an absent sample lies at the mean of the samples that have the view. ``"complete"``:
-    the em algorithm completes each kernel from all the others, so that the divergence between the kernels and
-    their common model never rises; the model keeps all training samples and kernels. In all these ways a view
-    may be absent at prediction only.
+    with p the ``norm``. The squared hinge has no upper bound on :math:`\alpha` and adds :math:`I/C` to the
+    kernel. Equal rows with equal labels count as one sample with the sum of their weights. The user guide
+    states the problems for several classes, missing views, many rows and ``max_kernels``.
 
     References
     ----------
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
-    Crammer & Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
-    2001.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
-    Liu et al., Absent multiple kernel learning, AAAI 2015.
-    Platt, Cristianini & Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 1999.
-    Weston & Watkins, Support vector machines for multi-class pattern recognition, ESANN 1999.
-    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
-    Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import KernelBank, MKLClassifier
-    >>> from multikernel.kernels import Gaussian
+    >>> from multikernel import Gaussian, MKLClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
     >>> model = MKLClassifier(views, multiclass="shared").fit(X, y)
-    >>> model.kernel_weights_[1] > model.kernel_weights_[0]
-    np.True_
-    >>> bool(model.score(X, y) > 0.95), bool(model.dual_gap_ <= 1e-3)
-    (True, True)
-
-    On factors of low rank:
-
-    >>> bank = KernelBank(views, gram="low_rank", rank=0.01)
-    >>> model = MKLClassifier(bank, multiclass="shared").fit(X, y)
-    >>> bool((model.approximation_["trace_error"] <= 0.01).all()), bool(model.score(X, y) > 0.95)
-    (True, True)
+    >>> model.weights_frame()["weight"].idxmax(), bool(model.dual_gap_ <= 1e-3)
+    ('petal', True)
     """
 
     about = MKL

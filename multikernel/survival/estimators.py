@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, is_missing
+from .._validation import as_numbers, check_choice, check_number, check_positive_integer, is_missing
 from ..core.about import About
 from ..core.concordance import concordance_index
 from ..core.decisions import Machines
@@ -401,6 +401,8 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
 
     def _store_baseline(self, loss: Any, scores: Callable[[], Array]) -> None:
         """The baseline hazard of the scores of the training samples, where the loss has one."""
+        for name in ("_baseline", "event_times_", "baseline_hazard_"):
+            self.__dict__.pop(name, None)  # of a fit with another loss
         if self.loss != "cox":
             return
         n_strata = 1 if self.strata_ is None else self.strata_.size
@@ -500,7 +502,7 @@ def _coded(strata: Any, n: int) -> tuple[Array, Array]:
 
 
 def _check_times(times: Any) -> Array:
-    at = np.atleast_1d(np.asarray(times, float))
+    at = np.atleast_1d(as_numbers(np.asarray(times), "times", "Give one number for each time.").astype(float))
     if at.ndim != 1 or not np.isfinite(at).all():
         raise ValueError(f"times must be a list of finite numbers; got {times!r}.")
     return at

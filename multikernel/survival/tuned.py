@@ -140,6 +140,7 @@ class MKLSurvivalCV(SurvivalPredictions, Tuned):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.estimator_type = "survival"
         return tags
 
     # ------------------------------------------------------------------ hooks of the search

@@ -47,12 +47,12 @@ def test_p_values_are_those_of_permuted_targets(problem):
 
 def test_it_finds_the_set_that_did_it_and_nothing_in_permuted_targets(problem):
     X, y = problem
-    found = enriched_sets(MKLClassifier(VIEWS), X, y, n_permutations=40, random_state=0)
+    found = enriched_sets(MKLClassifier(VIEWS), X, y, values=[1.0], n_permutations=40, random_state=0)
     assert isinstance(found, Enrichment) and found.enriched == ["set0"]
     assert "set0" in found.answer and "5%" in found.answer and found.answer in str(found)
     assert found.to_dict()["dots"][0]["set"] == "set0" and "<table" in found._repr_html_()
     y = np.random.default_rng(5).permutation(y)
-    nothing = enriched_sets(MKLClassifier(VIEWS), X, y, n_permutations=40, random_state=0)
+    nothing = enriched_sets(MKLClassifier(VIEWS), X, y, values=[1.0], n_permutations=40, random_state=0)
     assert nothing.enriched == [] and nothing.answer.startswith("None of 6 sets")
 
 

@@ -18,7 +18,7 @@ from multikernel.datasets import make_survival_views
 from multikernel.inspection import EventKFold, concordance_index
 from multikernel.inspection.scoring import measure, scorers_for, task_of
 from multikernel.kernels import Linear
-from multikernel.survival import MKLSurvival
+from multikernel.survival import MKLSurvival, MKLSurvivalCV
 
 DATA = make_survival_views(120, n_views=3, n_informative=1, n_columns=5, random_state=0)
 X, Y = DATA.X, DATA.y
@@ -138,3 +138,11 @@ def test_a_score_has_parts_by_sample_whose_mean_it_is():
     risk, time = rankdata(MODEL.predict(X)), rankdata(-Y["time"])
     gaps = np.abs(risk - time)[wrong]
     assert gaps[0] > gaps[1]
+
+
+def test_a_tuned_model_and_its_rivals_are_tuned_alike():
+    model = MKLSurvivalCV(VIEWS, Cs=[0.1, 1.0], norms=[1.0], cv=2).fit(X, Y)
+    found = evaluate(model, X, Y, parts=["baselines", "held_out"], cv=2, baselines=["plain sum"])
+    assert [row["name"] for row in found["baselines"]["rows"]] == ["learned", "plain sum"]
+    assert "tuned in the same way" in found["baselines"]["rows"][1]["what"]
+    assert found["held_out"]["concordance"]["index"] > 0.6

@@ -267,6 +267,10 @@ def test_samples_may_lack_views(loss, missing):
     X[30:40, 4:] = np.nan
     model = MKLSurvival(KernelBank(VIEWS, missing=missing), loss=loss, norm=2.0).fit(X, (event, time))
     assert model.missing_ == missing and np.isfinite(model.predict(X)).all()
+    if loss == "cox":
+        risk = np.exp(model.predict(X))
+        jumps = [(event & (time == t)).sum() / risk[time >= t].sum() for t in model.event_times_]
+        np.testing.assert_allclose(model.baseline_hazard_[0], np.cumsum(jumps), rtol=1e-6)
     assert model.score(X, (event, time)) > 0.6
 
 
@@ -278,6 +282,16 @@ def test_costs_and_kept_views():
 
 
 # ---------------------------------------------------------------------- bad input
+def test_bad_times():
+    X, event, time, _ = sample()
+    model = MKLSurvival(VIEWS).fit(X, (event, time))
+    assert model.predict_survival_function(X[:2], 1.0).shape == (2, 1)
+    with pytest.raises(ValueError, match="finite"):
+        model.predict_survival_function(X, [np.nan])
+    with pytest.raises(ValueError, match="times must be numeric"):
+        model.predict_survival_function(X, ["soon"])
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_few_samples(loss):
     X, y = np.array([[0.0], [1.0]]), ([True, False], [1.0, 2.0])
@@ -354,6 +368,8 @@ def test_what_needs_cox():
     with pytest.raises(ValueError, match='strata need loss="cox"'):
         model.fit(X, (event, time), strata=np.zeros(40))
     assert not hasattr(model.fit(X, (event, time)), "predict_survival_function")
+    model = MKLSurvival(VIEWS).fit(X, (event, time))
+    assert not hasattr(model.set_params(loss="ranking").fit(X, (event, time)), "event_times_")
     pairless = ([True, True], [2.0, 2.0])
     with pytest.raises(ValueError, match="a pair of samples that can be compared"):
         MKLSurvival([Linear()], loss="ranking").fit([[0.0], [1.0]], pairless)

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from ..._typing import Array
-from ..._validation import check_number, codes_of_classes
+from ..._validation import check_number, codes_of_classes, is_missing
 from ...core.survival_targets import SurvivalTarget, as_survival, check_risk
 from ..statistics.paired_tests import check_level
 
@@ -241,7 +241,10 @@ def _group_codes(groups: Any, n: int) -> tuple[list[Any], Array]:
     else:
         if values.ndim != 1:
             raise ValueError(f"groups must hold one group for each sample; got shape {values.shape}.")
-        found, codes = codes_of_classes(values, if_missing="Leave such samples out.")
+        missing = [row for row, value in enumerate(values.tolist()) if is_missing(value)]
+        if missing:
+            raise ValueError(f"groups must not be missing; entry {missing[0]} is. Leave such samples out.")
+        found, codes = codes_of_classes(values, if_missing="")
         names = found.tolist()
     if codes.size != n:
         raise ValueError(f"groups must hold one group for each of the {n} samples of y; got {codes.size}.")
@@ -278,6 +281,8 @@ def risk_groups(risk: Any, n_groups: int = 2, *, reference: Any = None) -> pd.Ca
     base = scores if reference is None else check_risk(reference, np.size(reference), "reference")
     if not isinstance(n_groups, int | np.integer) or not 2 <= n_groups <= 5:
         raise ValueError(f"n_groups must be a whole number from 2 to 5; got {n_groups!r}.")
+    if not base.size:
+        raise ValueError("risk must hold one number at least; got none.")
     cuts = np.quantile(base, np.arange(1, n_groups) / n_groups)
     return pd.Categorical.from_codes(
         np.searchsorted(cuts, scores, side="left"), categories=pd.Index(_group_names(n_groups)), ordered=True

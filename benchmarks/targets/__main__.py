@@ -30,7 +30,7 @@ def units(part: str) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
                         lambda s=split, d=dtype, n=name: speed.measure(s, d, n),
                     )
     elif part == "scale":
-        for dtype, counts in {"float32": scale.COUNTS[-1:], "float64": scale.COUNTS}.items():
+        for dtype, counts in {"float32": scale.COUNTS, "float64": scale.COUNTS[-1:]}.items():
             for count in counts:
                 yield f"scale:{dtype}:{count:05d}", lambda c=count, d=dtype: scale.measure(c, d)
     elif part == "side_effects":

@@ -18,7 +18,10 @@ orphan: true
 # Weights for each of many targets
 
 Written by `python -m benchmarks.targets` (see its docstring), of what is in
-`benchmarks/targets/results.jsonl`. Times are CPU seconds of one process on one thread. """
+`benchmarks/targets/results.jsonl`; a part or a row that is not there was not measured yet. Times are CPU
+seconds of one process on one thread. The present ones were taken while other programs ran on the machine: the
+ratios are an indication.
+"""
 
 
 def write_page(records: Mapping[str, Mapping[str, Any]]) -> None:

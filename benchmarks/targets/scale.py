@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 N, N_VIEWS, N_COLUMNS = 1000, 5, 20
-COUNTS = (1250, 2500, 5000, 10_000)
+COUNTS = (2500, 5000, 10_000)
 
 
 def measure(n_targets: int, dtype: str) -> dict[str, Any]:

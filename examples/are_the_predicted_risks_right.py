@@ -2,9 +2,9 @@
 ==============================
 
 A survival model may order the patients well and still be too sure. Four pictures of held-out patients:
-survival of the groups of low and high risk with the log-rank test, predicted against observed survival at one time,
-and the Brier score and the area under the ROC curve over time. The patients are made up with proportional
-hazards, which the model assumes: it should be right here, up to chance.
+survival of the groups of low and high risk with the log-rank test, predicted against observed survival at one
+time, and the Brier score and the area under the ROC curve over time. The patients are made up with
+proportional hazards, which the model assumes: it should be right here, up to chance.
 
 Run it with ``python examples/are_the_predicted_risks_right.py [--picture FILE]``.
 """

@@ -172,6 +172,12 @@ def test_the_example_of_survival_finds_the_view_that_matters(run_example, monkey
     assert "learned weights" in printed and "log-rank test p = " in printed
 
 
+def test_the_predicted_risks_of_an_example_order_and_predict(run_example):
+    _, printed = run_example("are_the_predicted_risks_right")
+    order, score, reference = map(float, re.findall(r"(?:patients:|score|Meier) (\d\.\d+)", printed))
+    assert order > 0.6 and score < reference
+
+
 @pytest.mark.thorough
 def test_the_example_of_many_targets_finds_their_views(run_example):
     _, printed = run_example("which_view_speaks_for_which_target", "--targets", "60")

@@ -186,6 +186,10 @@ def measure(
             found[name] = score, _influence(score, y, answers, weight) if own else None
             continue
         response, parts = known
+        if metric is metrics.accuracy_score and weight is None:
+            hits = _hits(np.asarray(y), answers)
+            found[name] = float(hits.mean()), hits.tolist()
+            continue
         if response == "predict":
             score = sign * metric(y, answers.predicted, **given)
         else:

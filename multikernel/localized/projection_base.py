@@ -151,7 +151,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         check_positive_integer("n_screen", self.n_screen)
         region_settings(self)
         check_number("projection_reg", self.projection_reg, at_least=0.0)
-        if self.projection_norm not in NORMS:
+        if not isinstance(self.projection_norm, str | None) or self.projection_norm not in NORMS:
             raise ValueError(f'projection_norm must be None or "unit"; got {self.projection_norm!r}.')
         if self.projection_norm == "unit" and self.projection_reg > 0.0:
             raise ValueError(

@@ -155,6 +155,7 @@ BAD_PARAMETERS = [
     ({"kernels": "rbf"}, ValueError, r"kernel.*'gaussian'"),
     ({"gamma": "auto"}, ValueError, r'gamma must be a positive number or "scale"'),
     ({"projection_norm": "l2"}, ValueError, r'projection_norm must be None or "unit"'),
+    ({"projection_norm": np.empty(0)}, ValueError, r'projection_norm must be None or "unit"'),
     ({"projection_norm": "unit", "projection_reg": 1.0}, ValueError, "no effect.*projection_norm=None"),
 ]
 

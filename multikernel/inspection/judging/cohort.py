@@ -221,7 +221,7 @@ def _in_a_sentence(row: Part, n: int, lacking: list[str]) -> str:
     if row["low"] is None:
         return f"{text}.{without}"
     if row["held_out"] > row["high"]:
-        return f"{text}: worse on the cohort.{without}"
+        return f"{text}, above the interval.{without}"
     if row["held_out"] < row["low"]:
-        return f"{text}: better on the cohort.{without}"
+        return f"{text}, below the interval.{without}"
     return f"{text}, within the interval.{without}"

@@ -97,10 +97,9 @@ def score_observed(self: Any, X: Any, y: Any, sample_weight: Any = None) -> floa
     scored = known.sum(axis=0) >= 2
     if not scored.any():
         raise ValueError("R² needs a target that is observed on at least 2 samples; y has none.")
-    values, predicted, known = values[:, scored], predicted[:, scored], known[:, scored]
-    parts = [np.where(known, part, 0.0) for part in (values, predicted)]
-    scores = r2_by_target(*parts, known * weights[:, None])
-    return float(scores.mean())
+    known = known[:, scored]
+    y, f = (np.where(known, part[:, scored], 0.0) for part in (values, predicted))
+    return float(r2_by_target(y, f, known * weights[:, None]).mean())
 
 
 def r2_by_target(y: Array, predicted: Array, weights: Array) -> Array:

@@ -14,7 +14,7 @@ from ..rivals.baselines import Report
 from ..subject import Subject, sample_ids
 from .importance import feature_importance
 from .samples import Explanation, explain, sample_errors
-from .shapley import view_shapley
+from .shapley import NotAdditive, view_shapley
 from .slopes import NoSlope
 
 Part = dict[str, Any]
@@ -83,6 +83,8 @@ def _protocol(looked: Samples) -> str:
 # ------------------------------------------------------------------ samples
 def _worst_part(subject: Subject, looked: Samples, training: tuple[Any, Any]) -> Part:
     """The most wrong samples, with what each view adds to the score of each."""
+    if subject.task == "classes" and not hasattr(subject.model, "decision_function"):
+        raise NotAdditive(f"{type(subject.final).__name__} has no decision_function.")
     predicted = np.asarray(subject.model.predict(looked.X))
     errors = sample_errors(subject.model, looked.X, looked.y, predicted)
     order = np.argsort(-errors, kind="stable")

@@ -15,7 +15,7 @@ from ..core.inputs import standard_deviation
 from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
 from ..core.search.tuned import NORMS, Tuned
 from .regressors import MKLRegressor, MKLRidge
-from .targets.by_view import score_by_view
+from .targets.by_view import lacks_values, score_by_view, score_observed
 from .targets.chosen import fit_chosen
 from .targets.each import TARGETS, names_of_targets
 from .tuned import TUNED
@@ -312,6 +312,24 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     about = TUNED_RIDGE
     _penalty = ("alpha", "alphas")
     score_by_view = score_by_view
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the targets.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+            With ``targets="each"``, `y` may be NaN where a target was not observed: its R² is over the other
+            samples, and targets observed on fewer than two are left out of the mean.
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.targets == "each" and lacks_values(y):
+            return score_observed(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     kernels: Any = "rich"
     _: KW_ONLY

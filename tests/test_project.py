@@ -172,6 +172,12 @@ def test_the_example_of_survival_finds_the_view_that_matters(run_example, monkey
     assert "learned weights" in printed and "log-rank test p = " in printed
 
 
+def test_the_predicted_risks_of_an_example_order_and_predict(run_example):
+    _, printed = run_example("are_the_predicted_risks_right")
+    order, score, reference = map(float, re.findall(r"(?:patients:|score|Meier) (\d\.\d+)", printed))
+    assert order > 0.6 and score < reference
+
+
 @pytest.mark.thorough
 def test_the_example_of_many_targets_finds_their_views(run_example):
     _, printed = run_example("which_view_speaks_for_which_target", "--targets", "60")
@@ -395,6 +401,16 @@ def test_examples_of_explained_models_say_how_sure_they_are(data_folder, run_exa
     _, printed = run_example(name, *EXPLAINED[name])
     assert "Benjamini-Hochberg" in printed
     assert "Shapley values, exact" in printed or "adjusted p" in printed or "largest z" in printed
+    if name == "what_tells_the_subtype_of_a_tumour":
+        assert printed.count("On 70 samples of an independent cohort") == 2
+        assert printed.count("The cohort lacks the view 'protein'") == 1
+
+
+def test_the_example_of_an_evaluation_runs(run_example):
+    example, printed = run_example("is_the_model_as_good_as_it_looks", "--patients", "60")
+    assert "On the samples that the refits learned from" in printed and "Held-out accuracy is" in printed
+    for name in example.SIGNAL:
+        assert f"without {name}" in printed
 
 
 @pytest.mark.thorough

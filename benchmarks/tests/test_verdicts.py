@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import verdicts
-from benchmarks.verdicts import BETTER, EQUAL, RULES, differences, page, true_difference
+from benchmarks.verdicts import BETTER, CONFIRMING, EQUAL, RULES, differences, page, true_difference
 
 
 @pytest.mark.parametrize("problem", BETTER[:2], ids=lambda problem: problem.name)
@@ -14,7 +14,7 @@ def test_the_better_model_is_better_by_eight_points(problem):
 
 def test_equal_models_may_be_exchanged():
     """Each problem is the same when its columns and its models change places."""
-    for problem in EQUAL:
+    for problem in (*EQUAL, *CONFIRMING):
         kept = set(problem.first) & set(problem.second)
         own = [sorted(problem.shift[sorted(set(c) - kept)]) for c in (problem.first, problem.second)]
         assert own[0] == own[1]
@@ -29,5 +29,5 @@ def test_differences_of_samples_and_of_folds_agree():
 def test_the_page_has_a_row_for_each_problem(monkeypatch):
     monkeypatch.setattr(verdicts, "true_difference", lambda problem: 0.08)
     text = page(2)
-    assert all(problem.name in text for problem in (*EQUAL, *BETTER))
+    assert all(problem.name in text for problem in (*EQUAL, *CONFIRMING, *BETTER))
     assert all(label in text for label, _ in RULES.values()) and "2 comparisons in each row" in text

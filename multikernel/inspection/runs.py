@@ -28,6 +28,7 @@ from .._validation import check_n_jobs
 from ..core.store import Progress, Result, ResultStore, Work, run_works
 from ..core.survival_targets import as_survival
 from ..rows import count_rows
+from ..views.sharing import share_grams
 from ..views.tables import as_tables
 from .fingerprint import fingerprint
 from .protocol import Protocol, Samples, by_dataset, check_extras, iterate, make_protocol
@@ -242,9 +243,17 @@ def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, erro
         name: [replace(work, function=partial(_run_quietly, work.function)) for work in group]
         for name, group in groups.items()
     }
-    outcomes = Outcomes()
+    with share_grams():
+        return _run(groups, count, (store, jobs), errors)
+
+
+def _run(
+    groups: Mapping[Any, Sequence[Work]], count: _Count, how: tuple[ResultStore | None, int], errors: str
+) -> Outcomes:
+    """Run the groups one after the other, or all works at the same time where an error ends the run."""
+    (store, jobs), outcomes = how, Outcomes()
     try:
-        if errors == "raise":  # all at the same time
+        if errors == "raise":
             works = [work for group in groups.values() for work in group]
             results = iter(run_works(works, store, jobs=jobs, progress=count.of_group))
             outcomes.results = {name: [next(results) for _ in group] for name, group in groups.items()}

@@ -292,10 +292,12 @@ class HeldOut:
     def _folds(self, K: Array, scale: float) -> Iterator[tuple[Any, Array, Array]]:
         """Of each fold the fitted machine, the held-out rows of the kernel (n_test, n_train), their truth."""
         y = self._y[:, 0] if self._y.ndim == 2 and self._y.shape[1] == 1 else self._y
-        for train, test in self._splits:
-            model = clone(self.machine) if self.is_class else _AroundMean(clone(self.machine))
-            model.fit(K[np.ix_(train, train)] / np.float64(scale), y[train])
-            yield model, K[np.ix_(test, train)] / np.float64(scale), y[test]
+        machine, factor = clone(self.machine), np.float64(scale)
+        for train, test in self._splits:  # each fit forgets the one before
+            model = machine if self.is_class else _AroundMean(machine)
+            own, rows = K[np.ix_(train, train)], K[np.ix_(test, train)]
+            model.fit(own if factor == 1.0 else own / factor, y[train])
+            yield model, rows if factor == 1.0 else rows / factor, y[test]
 
 
 def _splits(cv: Any, targets: Targets) -> list[Split]:

@@ -54,6 +54,7 @@ from multikernel.views.memory import (
 )
 from multikernel.views.parameters import parameters, with_parameters
 from multikernel.views.scaling import AnyScaling
+from multikernel.views.sharing import keys_of, shared_grams
 from multikernel.views.stacks import NamedStack
 from multikernel.views.tables import MultiTable, absent_rows, as_table, n_columns, require_width
 from multikernel.views.view import (
@@ -312,7 +313,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         require_fits(self.memory_)
         shape = (self.memory_.n_kernels, n, n)
         Ks = allocate_stack(shape, check_float_dtype(self.dtype), place)
-        kept = self._fit_views(table, views, np.asarray(Ks))
+        kept = self._fit_or_share(table, views, np.asarray(Ks))
         for target, position in enumerate(kept):
             if target != position:
                 Ks[target] = Ks[position]
@@ -390,6 +391,27 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         if nested:
             self.kernels = with_parameters(self.kernels, nested, type(self).__name__, list(own))
         return self
+
+    def _fit_or_share(self, table: Any, views: list[View], slots: np.ndarray) -> list[int]:
+        """As `_fit_views`; within `share_grams` from what an equal fit has computed."""
+        shared = shared_grams()
+        keys = None
+        if shared is not None and self._place == "dense" and self.psd == "error":
+            keys = keys_of(table, views, slots.dtype.str, self.allow_absent)
+        if shared is None or keys is None:
+            return self._fit_views(table, views, slots)
+        found = shared.find(keys)
+        if found is None:
+            kept = self._fit_views(table, views, slots)
+            for position, own in zip(kept, self.views_, strict=True):
+                shared.keep(keys[position], own, slots[position])
+            return kept
+        fitted = {}
+        for position, (view, (known, K)) in enumerate(zip(views, found, strict=True)):
+            slots[position][...] = K
+            fitted[position] = replace(known, name=view.name)
+        self._keep_views(fitted, table)
+        return sorted(fitted)
 
     def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:
         """Fit all views, the Gram of each into its slot; the positions of those that are kept."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
@@ -20,7 +21,7 @@ from ..._validation import check_choice, check_number, warn_caller
 from ...views.view import check_normalize
 from ..callbacks import callback_of
 from ..estimator import KernelEstimator, worst_status
-from ..folds import Split, check_one_score, check_takes_weights
+from ..folds import Split, check_one_score, check_score_suits, check_takes_weights
 from ..inputs import check_norm, check_sample_weights
 from ..missing_views import missing_of
 from ..optim.loop import SearchProgress, Status, limited, time_left
@@ -85,6 +86,7 @@ class Tuned(KernelEstimator):
             return self
         seed = seed_of(self)
         banks = [self._prepare(kernels, X, y, sample_weight, seed) for kernels in self._banks(X)]
+        check_score_suits(self.scoring, banks[0].y, classifier=is_classifier(self))
         self._set_units(banks)
         search = self._search(banks, groups)
         chosen = self._choose(search, banks[0])

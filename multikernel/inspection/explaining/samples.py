@@ -18,7 +18,7 @@ from ...core.fitted import DualKernels, FittedKernels
 from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
-from ..subject import Subject, subject_of
+from ..subject import Subject, check_known_labels, subject_of
 from .cross_view import numbers_of
 from .features import Feature, read_data
 from .permutation import only_kernels
@@ -420,9 +420,7 @@ def sample_errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
     if classes is None:
         difference = np.abs(np.asarray(y, dtype=float) - np.asarray(predicted, dtype=float))
         return difference if difference.ndim == 1 else difference.mean(axis=1)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        raise ValueError(f"y must hold classes of the model, {list(classes)}; got {y[unknown][0]!r}.")
+    check_known_labels(y, classes)
     scores = np.asarray(model.decision_function(X), dtype=float)
     codes = np.searchsorted(classes, y)
     if scores.ndim == 1:

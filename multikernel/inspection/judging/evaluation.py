@@ -14,6 +14,7 @@ from ..._validation import as_list, check_choice, check_number
 from ...core.store import Progress
 from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
+from ...views.sharing import share_grams
 from ...views.stacks import NamedStack, match_stack
 from ...views.tables import as_tables
 from ...viz.fitted import plain_tree
@@ -177,7 +178,8 @@ def evaluate(
     targets = None if y is None else np.asarray(y)
     shown = targets if subject.task in ("classes", "values") else None
     rows = choose_rows(shown, subject.task, max_points, random_state, count_rows(X))
-    found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
+    with share_grams():
+        found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     if reasons.WHY in wanted:
         shown_most = (max_points, random_state)
         found[reasons.WHY] = _why(subject, (X, targets), rows, (cohort, shown_most), report)

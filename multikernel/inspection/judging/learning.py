@@ -81,7 +81,7 @@ def _row(results: Sequence[Result], counts: Sequence[int]) -> Part:
 
 def _on_growth(rows: list[Part], metric: str) -> str:
     start, before, last = rows[0], rows[-2], rows[-1]
-    step, added = last["score"] - before["score"], last["n_train"] - before["n_train"]
+    step, added = round(last["score"] - before["score"], 3) + 0.0, last["n_train"] - before["n_train"]
     better = sum(b > a for a, b in zip(before["folds"], last["folds"], strict=True))
     return (
         f"Held-out {metric} is {start['score']:.3f} with {start['n_train']} training samples and "

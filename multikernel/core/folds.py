@@ -297,6 +297,25 @@ def check_one_score(scoring: Any) -> None:
     """Refuse several scores where one model is chosen, or one curve drawn."""
     if isinstance(scoring, list | tuple | set | dict):
         raise TypeError(f"scoring must be one score, a name or a function; got {scoring!r}.")
+    check_signature(scoring)
+
+
+def check_signature(scoring: Any) -> None:
+    """Refuse a function that cannot be called with an estimator, X and y; one without a signature may be."""
+    if not callable(scoring):
+        return
+    try:
+        signature = inspect.signature(scoring)
+    except ValueError:
+        return
+    try:
+        signature.bind(None, None, None)
+    except TypeError as error:
+        name = getattr(scoring, "__name__", type(scoring).__name__)
+        raise TypeError(
+            f"a function in scoring must take (estimator, X, y); got {name}{signature}. Of a metric of "
+            "(y_true, y_pred) sklearn.metrics.make_scorer makes one."
+        ) from error
 
 
 _OF_TWO_CLASSES = ("f1", "precision", "recall", "jaccard")  # which count the label 1 by default

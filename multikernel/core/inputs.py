@@ -329,6 +329,11 @@ def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight
     if class_weight is None:
         return weights
     by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=weights)
+    for label, weight in zip(classes.tolist(), by_class.tolist(), strict=True):
+        if not (np.isfinite(weight) and weight >= 0):
+            raise ValueError(
+                f"class_weight must be finite and not negative; got {weight!r} for class {label!r}."
+            )
     return np.asarray(weights * by_class[codes])
 
 

@@ -94,6 +94,8 @@ class _TunedRegressor(RegressorMixin, Tuned):
             )
         wanted = check_number("coverage", coverage, above=0.0)
         n = len(self._residuals)
+        if wanted > 1.0:
+            raise ValueError(f"coverage must be a share between 0 and 1, such as 0.9; got {coverage!r}.")
         if wanted > n / (n + 1.0):
             raise ValueError(
                 f"coverage must be at most n / (n + 1) = {n / (n + 1.0):.4g} with {n} out-of-fold residuals; "
@@ -139,7 +141,9 @@ class MKLRegressorCV(_TunedRegressor):
     ----------
     C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array (n,), the prediction of each sample by the model of the fold that did not see it
+    out_of_fold_ : array (n,)
+        The prediction of each sample by the model of the fold that did not see it; NaN where a sample is in
+        no validation part.
     estimator_ : MKLRegressor, the last fit
     kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
@@ -276,7 +280,8 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
     out_of_fold_ : array (n,) or (n, n_outputs)
-        The prediction of each sample by a model that did not see it.
+        The prediction of each sample by a model that did not see it; NaN where a sample is in no validation
+        part.
     estimator_ : MKLRidge, the last fit
     kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_

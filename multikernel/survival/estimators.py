@@ -322,8 +322,8 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
         targets = np.column_stack([target.time, target.event, entry, codes])
         if self.loss == "cox" and not _compares(targets[weights > 0.0]):
             raise ValueError(
-                'loss="cox" needs an event at which other samples of the same stratum are at risk; y has none. '
-                "Use more samples, or fewer strata."
+                'loss="cox" needs an event at which other samples of the same stratum are at risk; y has '
+                "none. Use more samples, or fewer strata."
             )
         self.n_events_ = int(np.count_nonzero(target.event))
         return targets, weights

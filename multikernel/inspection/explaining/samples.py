@@ -412,11 +412,11 @@ def _predictions(
     if targets.shape[:1] != (len(table),):
         raise ValueError(f"y must have an entry for each of the {len(table)} samples; got {targets.shape}.")
     table["target"] = targets if targets.ndim == 1 else list(targets)
-    table["error"] = _errors(model, X, targets, predicted)
+    table["error"] = sample_errors(model, X, targets, predicted)
     return table
 
 
-def _errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
+def sample_errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
     """How wrong each sample is: above 0 for wrong classes."""
     classes = getattr(model, "classes_", None)
     if classes is None:

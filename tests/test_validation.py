@@ -20,7 +20,6 @@ from multikernel._validation import (
     raise_indefinite,
     smallest_eigenvalue,
 )
-from multikernel._validation.grams import raise_indefinite
 from tests.refusals import refused
 
 RNG = np.random.default_rng(11)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -83,6 +84,8 @@ def doctor(
         typer.echo(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
     else:
         _show(found)
+        if views is None and kernels is None:
+            _tell_of_texts(X)
     if not found.ok:
         raise typer.Exit(REFUSED)
 
@@ -142,6 +145,19 @@ def _show(found: Diagnosis) -> None:
         show_lines(f"Memory of a fit: {found.memory['text']}.")
         if found.memory["chosen"] != "dense" or any(each.subject == "memory" for each in found.findings):
             _show_choices(found.memory)
+
+
+def _tell_of_texts(X: Any) -> None:
+    """Models in Python encode text by themselves; the commands ask for it."""
+    if not isinstance(X, pd.DataFrame):
+        return
+    texts = [str(name) for name, dtype in X.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    if texts:
+        named = ", ".join(texts[:4]) + (", ..." if len(texts) > 4 else "")
+        show_lines(
+            f"`multikernel fit` needs numbers, not text or dates ({named}): give "
+            "them to --one-hot or --ignore, or to a view whose kernel reads them (--views)."
+        )
 
 
 def _show_choices(memory: dict[str, Any]) -> None:

@@ -76,5 +76,7 @@ def _times(text: str) -> list[float]:
     except ValueError:
         times = []
     if not times or not all(0.0 <= time < float("inf") for time in times):
-        raise ValueError(f"--at must be times with commas between them, such as 12,60; got {text[:40]!r}.")
+        raise ValueError(
+            f"--at must be times of at least 0 with commas between them, such as 12,60; got {text[:40]!r}."
+        )
     return times

@@ -36,6 +36,14 @@ def test_a_healthy_table(table, tmp_path):
     assert "warning column 'id'" in warned.stdout
 
 
+def test_text_that_a_fit_would_refuse_is_told(table, tmp_path):
+    path = written(table.assign(sex=["f", "m"] * 30), tmp_path)
+    told = "`multikernel fit` needs numbers, not text or dates (sex)"
+    assert told in doctor(path, "--target", "y").stdout
+    assert told not in doctor(path, "--target", "y", "--one-hot", "sex").stdout
+    assert "hold numbers" in call("fit", path, "--target", "y", "--out", tmp_path / "m", code=1).stderr
+
+
 def test_what_fits_where_memory_is_scarce(table, tmp_path, monkeypatch):
     path = written(table, tmp_path)
     assert "What may stand for the kernels" not in doctor(path, "--target", "y").stdout

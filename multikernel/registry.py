@@ -16,6 +16,7 @@ from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
 from .core.about import About
+from .cooperative import CooperativeClassifier, CooperativeRidge
 from .discriminant import KernelDiscriminantClassifier
 from .localized import (
     LocalizedMKLClassifier,
@@ -87,6 +88,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
     ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
     ("tasks", "Weights of several tasks, learned together", MultiTaskMKLClassifier, MultiTaskMKLRegressor),
+    ("cooperative", "Views that are drawn to agree", CooperativeClassifier, CooperativeRidge),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

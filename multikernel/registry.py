@@ -15,8 +15,8 @@ from ._validation import check_choice, refuse_old_names
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
-from .core.about import About
 from .cooperative import CooperativeClassifier, CooperativeRidge
+from .core.about import About
 from .discriminant import KernelDiscriminantClassifier
 from .localized import (
     LocalizedMKLClassifier,

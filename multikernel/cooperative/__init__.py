@@ -1,4 +1,4 @@
-"""One function for each view, drawn to agree: cooperative learning of Ding, Li, Narasimhan & Tibshirani (2022).
+"""One function for each view, drawn to agree (Ding, Li, Narasimhan & Tibshirani 2022: cooperative learning).
 
 Problem: the loss of the sum of the views' functions, plus a penalty on the differences between their values
 at the training samples. One parameter leads from the additive model (early fusion) to views that are fitted

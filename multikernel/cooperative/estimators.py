@@ -1,6 +1,6 @@
 """Regressor and classifier with a function for each view, drawn to agree with the others."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
-from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems, decide
 from ..core.estimator import KernelEstimator, refusing_overflow, require_finite
 from ..core.fitted import ColumnKernels, FittedKernels
@@ -32,10 +31,10 @@ from .solver.agreement import MATRICES, CooperativeResult, Views, learn_function
 
 COOPERATIVE = About(
     family="margin",
-    problem="min Σ_m (α_m/2) ‖f_m‖² + (ρ/2) Σ_i Σ_{m<l} (f_m(x_i) − f_l(x_i))² + Σ_i ℓ(y_i, Σ_m f_m(x_i) + b)",
+    problem="min Σ_m (α_m/2) ‖f_m‖² + (ρ/2) Σ_i Σ_{m<l} (f_m(x_i) − f_l(x_i))² + Σ_i ℓ(y_i, Σ f_m(x_i) + b)",
     solver="one machine with the kernel that the agreement leaves of all views; duality gap",
     cost="some 4 n³ for each kernel, once; memory P n² for the kernels and six n²",
-    use="Views of the same samples that share a signal, each with noise of its own; views of unequal quality.",
+    use="Views of the same samples that share a signal, each with noise of its own.",
     reference="Ding, Li, Narasimhan & Tibshirani 2022; Sindhwani & Rosenberg 2008",
 )
 
@@ -54,9 +53,6 @@ class _Cooperative(KernelEstimator):
     tol: float = 1e-3
     max_iter: int = 300
     max_time: float | None = None
-    callback: Callable[[dict[str, float]], bool | None] | None = None
-    on_interrupt: str = "raise"
-    verbose: int = 0
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack of the samples; the bank is kept for prediction."""
@@ -74,7 +70,7 @@ class _Cooperative(KernelEstimator):
         return Ks
 
     def _learn(self, Ks: Array, views: Views, losses: Sequence[Loss]) -> CooperativeResult:
-        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self, ""))
+        options = Options(tol=self.tol, max_iter=self.max_iter)
         try:
             with refusing_overflow():
                 result = learn_functions(views, losses, options)
@@ -118,7 +114,7 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
         - 0: the additive model, kernel ridge regression on :math:`\sum_m K_m / \alpha_m` (early fusion).
         - 1: each view is fitted without regard to the others, and the predictions are added (late fusion).
         - more: predictions of the views are drawn together.
-    tol, max_iter, max_time, callback, on_interrupt, verbose
+    tol, max_iter, max_time
         As for :class:`MKLRegressor`.
 
     Attributes
@@ -229,7 +225,7 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
 
     Parameters
     ----------
-    kernels, tol, max_iter, max_time, callback, on_interrupt, verbose
+    kernels, tol, max_iter, max_time
         As for :class:`MKLClassifier`.
     C : float, default=1.0
         Penalty on margin violations, and on differences between views.

@@ -74,9 +74,9 @@ class _Cooperative(KernelEstimator):
         try:
             with refusing_overflow():
                 result = learn_functions(views, losses, options)
-        except ValueError:
+        except ValueError as error:
             self._require_psd(Ks, range(len(Ks)))
-            raise
+            raise ValueError(f"{error} A smaller rho helps, too; it is {self.rho:g}.") from None
         if result.suspicious:
             self._require_psd(Ks, range(len(Ks)))
         require_finite(result)
@@ -156,7 +156,7 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
     ((60, 2), True)
     """
 
-    _easier = "raise alpha"
+    _easier = "raise alpha or lower rho"
     alpha: Any = field(default=1.0, kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CooperativeRidge":
@@ -274,6 +274,7 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
     True
     """
 
+    _easier = "lower C or rho"
     C: float = field(default=1.0, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
 

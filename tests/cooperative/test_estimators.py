@@ -134,3 +134,10 @@ def test_indefinite_kernels_are_named():
     K = np.diag([1.0, 1.0, 1.0, -5.0])
     with pytest.raises(ValueError, match="'bad'"):
         CooperativeRidge("precomputed", rho=1.0).fit({"good": np.eye(4), "bad": K}, np.arange(4.0))
+
+
+def test_numbers_that_floating_point_does_not_hold_are_refused(data):
+    with pytest.raises(
+        ValueError, match=r"too large for floating point.*A smaller rho helps, too; it is 1e\+12"
+    ):
+        CooperativeRidge(RAW, alpha=1e-6, rho=1e12).fit(*data)

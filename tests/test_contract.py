@@ -95,7 +95,7 @@ ENTRIES = {
     "CompositionalKernelClassifier": Entry(**LIBSVM),
     "ConformalKernel": Entry({"n_steps": 5}, by_order=None, **ONE_KERNEL),
     "CooperativeClassifier": Entry(**SHARP),
-    "CooperativeRidge": Entry(**SHARP),
+    "CooperativeRidge": Entry(by_kernels=1e-8),
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),

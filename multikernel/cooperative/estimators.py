@@ -1,6 +1,6 @@
 """Regressor and classifier with a function for each view, drawn to agree with the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -25,14 +25,14 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.optim.loop import Options
-from ..core.svm.losses import Loss, SquaredError, SquaredHinge
+from ..core.svm.losses import SquaredHinge
 from ..views import available_memory, make_bank
-from .solver.agreement import MATRICES, CooperativeResult, Views, learn_functions
+from .solver.agreement import MATRICES, CooperativeResult, Views, fit_functions, learn_functions
 
 COOPERATIVE = About(
     family="margin",
     problem="min Σ_m (α_m/2) ‖f_m‖² + (ρ/2) Σ_i Σ_{m<l} (f_m(x_i) − f_l(x_i))² + Σ_i ℓ(y_i, Σ f_m(x_i) + b)",
-    solver="one machine with the kernel that the agreement leaves of all views; duality gap",
+    solver="one linear system, or machine, with the kernel that agreement leaves of all views; duality gap",
     cost="some 4 n³ for each kernel, once; memory P n² for the kernels and six n²",
     use="Views of the same samples that share a signal, each with noise of its own.",
     reference="Ding, Li, Narasimhan & Tibshirani 2022; Sindhwani & Rosenberg 2008",
@@ -50,13 +50,9 @@ class _Cooperative(KernelEstimator):
     kernels: Any = "auto"
     _: KW_ONLY
     rho: float = 0.5
-    tol: float = 1e-3
-    max_iter: int = 300
-    max_time: float | None = None
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack of the samples; the bank is kept for prediction."""
-        self._check_numerics()
         self._check_storage()
         self._bank = make_bank(self.kernels, **self._bank_options)
         Ks = np.asarray(self._fit_stack(X, samples))
@@ -69,11 +65,11 @@ class _Cooperative(KernelEstimator):
             )
         return Ks
 
-    def _learn(self, Ks: Array, views: Views, losses: Sequence[Loss]) -> CooperativeResult:
-        options = Options(tol=self.tol, max_iter=self.max_iter)
+    def _solve(self, Ks: Array, learn: Callable[[], CooperativeResult]) -> CooperativeResult:
+        """The result of a solver; a kernel that is to blame for its failure is named."""
         try:
             with refusing_overflow():
-                result = learn_functions(views, losses, options)
+                result = learn()
         except ValueError as error:
             self._require_psd(Ks, range(len(Ks)))
             raise ValueError(f"{error} A smaller rho helps, too; it is {self.rho:g}.") from None
@@ -114,8 +110,6 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
         - 0: the additive model, kernel ridge regression on :math:`\sum_m K_m / \alpha_m` (early fusion).
         - 1: each view is fitted without regard to the others, and the predictions are added (late fusion).
         - more: predictions of the views are drawn together.
-    tol, max_iter, max_time
-        As for :class:`MKLRegressor`.
 
     Attributes
     ----------
@@ -157,6 +151,7 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
     """
 
     _easier = "raise alpha or lower rho"
+    tol = 1e-3  # no parameter: one linear system is the solution
     alpha: Any = field(default=1.0, kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CooperativeRidge":
@@ -178,12 +173,11 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
         views = Views(Ks, self._penalties(), rho, samples.weights)
+        own = targets[samples.rows]
         with refusing_overflow():
-            own = targets[samples.rows]
             middle = np.average(own, weights=samples.weights)
-            loss = SquaredError(own - middle, 1.0 / samples.weights, True)
         self.machine_names_ = ["y"]
-        self._store(self._learn(Ks, views, [loss]), samples)
+        self._store(self._solve(Ks, lambda: fit_functions(views, own - middle, self.tol)), samples)
         self.intercept_ = self.intercept_ + middle
         return self
 
@@ -277,6 +271,9 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
     _easier = "lower C or rho"
     C: float = field(default=1.0, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
+    tol: float = field(default=1e-3, kw_only=True)
+    max_iter: int = field(default=300, kw_only=True)
+    max_time: float | None = field(default=None, kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CooperativeClassifier":
         """Learn a function for each view.
@@ -290,6 +287,7 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
         """
         rho = check_number("rho", self.rho, at_least=0.0)
         C = check_number("C", self.C, above=0.0)
+        self._check_numerics()
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
@@ -301,7 +299,8 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
         losses = [SquaredHinge(signs, prices) for signs in problem.signs]
         self.machine_names_ = problem.names
         views = Views(Ks, np.ones(len(Ks)), rho * C, samples.weights)
-        self._store(self._learn(Ks, views, losses), samples)
+        options = Options(tol=self.tol, max_iter=self.max_iter)
+        self._store(self._solve(Ks, lambda: learn_functions(views, losses, options)), samples)
         return self
 
     def decision_function(self, X: Any) -> Array:

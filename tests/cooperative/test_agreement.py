@@ -4,9 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel.cooperative.solver.agreement import Views, learn_functions
+from multikernel.cooperative.solver.agreement import Views, fit_functions, learn_functions
 from multikernel.core.optim.loop import Options
-from multikernel.core.svm.losses import SquaredError, SquaredHinge
+from multikernel.core.svm.losses import SquaredHinge
 
 N, C = 14, 2.0
 EXACT = Options(tol=1e-12)
@@ -24,8 +24,10 @@ def problem():
     return Ks, rng.normal(size=N), rng.uniform(0.5, 2.0, N), np.array([0.5, 1.0, 3.0])
 
 
-def loss_of(name, y, weights):
-    return SquaredError(y, 1.0 / weights) if name == "squared" else SquaredHinge(np.sign(y), C * weights)
+def solve(name, views, y):
+    if name == "squared":
+        return fit_functions(views, y, 1e-3)
+    return learn_functions(views, [SquaredHinge(np.sign(y), C * views.weights)], EXACT)
 
 
 def definition(name, problem, rho, a, b):
@@ -59,7 +61,7 @@ def by_cvxpy(name, problem, rho):
 def test_the_definition_by_a_general_solver(problem, name, rho):
     Ks, y, weights, alphas = problem
     views = Views(Ks, alphas, rho, weights)
-    result = learn_functions(views, [loss_of(name, y, weights)], EXACT)
+    result = solve(name, views, y)
     value, f = by_cvxpy(name, problem, rho)
     assert result.objective == pytest.approx(value, rel=1e-7)
     assert views.values(result.coefficients)[0] == pytest.approx(f, abs=1e-4)
@@ -73,7 +75,7 @@ def test_the_certificate_from_outside(problem, name, rho):
     """Stationary in each function, and bounded by the dual value that the definition gives."""
     Ks, y, weights, alphas = problem
     views = Views(Ks, alphas, rho, weights)
-    result = learn_functions(views, [loss_of(name, y, weights)], EXACT)
+    result = solve(name, views, y)
     assert result.status == "optimal" and result.gap <= 1e-8
     a, b, beta = result.coefficients[0], result.intercepts[0], result.duals[0]
     f = views.values(result.coefficients)[0]
@@ -94,7 +96,7 @@ def test_the_gradient_by_differences(problem):
     """The value by its definition changes in no direction, measured by its change at the origin."""
     Ks, y, weights, alphas = problem
     views = Views(Ks, alphas, 0.7, weights)
-    result = learn_functions(views, [loss_of("hinge", y, weights)], EXACT)
+    result = solve("hinge", views, y)
     rng, h = np.random.default_rng(1), 1e-6  # the loss has kinks in its slope
     best = (result.coefficients[0], result.intercepts[0])
     origin = (np.zeros_like(best[0]), 0.0)
@@ -114,7 +116,7 @@ def test_the_values_agree_in_the_limit(problem):
     spreads = []
     for rho in (1.0, 1e2, 1e4, 1e6):
         views = Views(Ks + np.eye(N), alphas, rho, weights)
-        result = learn_functions(views, [loss_of("squared", y, weights)], EXACT)
+        result = solve("squared", views, y)
         spreads.append(np.ptp(views.values(result.coefficients)[0], axis=0).max())
     assert (np.diff(spreads) < 0.0).all() and spreads[-1] < 1e-5
     limit = 9.0 * np.linalg.inv(
@@ -125,7 +127,6 @@ def test_the_values_agree_in_the_limit(problem):
 
 def test_one_view_has_nothing_to_agree_with(problem):
     Ks, y, weights, alphas = problem
-    loss = [loss_of("squared", y, weights)]
-    first = learn_functions(Views(Ks[:1], alphas[:1], 5.0, weights), loss, EXACT)
-    second = learn_functions(Views(Ks[:1], alphas[:1], 0.0, weights), loss, EXACT)
+    first = solve("squared", Views(Ks[:1], alphas[:1], 5.0, weights), y)
+    second = solve("squared", Views(Ks[:1], alphas[:1], 0.0, weights), y)
     assert first.coefficients == pytest.approx(second.coefficients)

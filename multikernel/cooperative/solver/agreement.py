@@ -21,7 +21,7 @@ returned is computed from their own coefficients. The gap lies between these two
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..._typing import Array
 from ...core.optim.loop import Entry, Options, Status, relative_gap
-from ...core.svm.losses import Loss
+from ...core.svm.losses import Loss, SquaredError, SquaredHinge
 from ...core.weights.learn import learn_weights
 
+_SMALLEST = 1e-200  # of values that gaps are relative to: a constant target has the value 0
 MATRICES = 6  # of n × n that a fit holds beside the stack
 
 
@@ -117,14 +118,14 @@ class CooperativeResult:
         return all(bool(np.isfinite(values).all()) for values in numbers)
 
 
-def learn_functions(views: Views, losses: Sequence[Loss], options: Options) -> CooperativeResult:
-    """The functions of all views, a set of them for each loss.
+def learn_functions(views: Views, losses: Sequence[SquaredHinge], options: Options) -> CooperativeResult:
+    """The functions of all views with the squared hinge, a set of them for each machine.
 
     Parameters
     ----------
     views : Views
-    losses : sequence of Loss
-        SquaredError or SquaredHinge, with the weights of the samples.
+    losses : sequence of SquaredHinge
+        With the weights of the samples in C.
     options : Options
 
     Returns
@@ -133,34 +134,85 @@ def learn_functions(views: Views, losses: Sequence[Loss], options: Options) -> C
 
     Examples
     --------
-    >>> from multikernel.core.svm.losses import SquaredError
-    >>> x, z = np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 0.2, 0.8])
-    >>> Ks = np.stack([np.outer(x, x), np.outer(z, z)])
-    >>> views = Views(Ks, np.ones(2), 1.0, np.ones(3))
-    >>> result = learn_functions(views, [SquaredError(x, 1.0)], Options())
-    >>> bool(result.gap < 1e-8), views.values(result.coefficients)[0, :, 2].round(2).tolist()
-    (True, [0.4, 0.33])
+    >>> x, z = np.array([-1.0, -0.5, 1.0]), np.array([-1.0, 0.2, 0.8])
+    >>> views = Views(np.stack([np.outer(x, x), np.outer(z, z)]), np.ones(2), 1.0, np.ones(3))
+    >>> learn_functions(views, [SquaredHinge(np.sign(x), 1.0)], Options()).gap < 1e-3
+    True
     """
     H = views.kernel()
     found = learn_weights(H[None], losses, options=options)
-    coefficients = views.coefficients(found.duals, found.duals @ H)
+    result = _functions(views, H, found.duals, losses, found.lower_bound, max(options.tol, found.gap))
+    return replace(
+        result,
+        n_iter=found.n_iter,
+        status=result.status if found.status == Status.OPTIMAL else found.status,
+        history=[*found.history[:-1], found.history[-1] | _bounds(result)],
+        suspicious=found.suspicious or found.status == Status.INDEFINITE,
+    )
+
+
+def fit_functions(views: Views, target: Array, tol: float) -> CooperativeResult:
+    """The functions of all views with squared errors: one linear system.
+
+    Parameters
+    ----------
+    views : Views
+    target : array of shape (n,)
+    tol : float
+        Relative gap above which rounding is said to have spoiled the solution.
+
+    Returns
+    -------
+    CooperativeResult
+
+    Examples
+    --------
+    >>> x, z = np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 0.2, 0.8])
+    >>> views = Views(np.stack([np.outer(x, x), np.outer(z, z)]), np.ones(2), 1.0, np.ones(3))
+    >>> result = fit_functions(views, x, 1e-3)
+    >>> bool(result.gap < 1e-8), views.values(result.coefficients)[0, :, 2].round(2).tolist()
+    (True, [0.4, 0.33])
+    """
+    H, ridge = views.kernel(), 1.0 / views.weights
+    factor = cho_factor(H + np.diag(ridge), lower=True, overwrite_a=True)
+    solved, ones = cho_solve(factor, np.column_stack([target, np.ones(target.size)])).T
+    beta = solved - (solved.sum() / ones.sum()) * ones
+    beta -= beta.mean()  # rounding: the constraint holds exactly
+    lower = float(target @ beta - 0.5 * beta @ H @ beta - 0.5 * ridge @ beta**2)
+    return _functions(views, H, beta[None], [SquaredError(target, ridge)], lower, tol)
+
+
+def _bounds(result: CooperativeResult) -> Entry:
+    """What the history says of the functions that are returned."""
+    return {"objective": result.objective, "lower_bound": result.lower_bound, "gap": result.gap}
+
+
+def _functions(
+    views: Views, H: Array, duals: Array, losses: Sequence[Loss], lower: float, tol: float
+) -> CooperativeResult:
+    """The functions that dual variables of the one kernel make, their value and its gap to a lower bound."""
+    coefficients = views.coefficients(duals, duals @ H)
     values = views.values(coefficients)
     risks = [loss.risk(scores) for loss, scores in zip(losses, values.sum(axis=1), strict=True)]
     objective = views.penalty(coefficients, values) + float(sum(value for value, _ in risks))
-    gap = max(relative_gap(objective, found.lower_bound), 0.0)
-    status = found.status
-    if status == Status.OPTIMAL and not gap <= max(options.tol, found.gap):
-        status = Status.STALLED
-    last = {"objective": objective, "lower_bound": found.lower_bound, "gap": gap}
+    gap = max(relative_gap(objective, lower, _SMALLEST), 0.0)
     return CooperativeResult(
         coefficients=coefficients,
-        duals=found.duals,
+        duals=duals,
         intercepts=np.array([intercept for _, intercept in risks]),
         objective=objective,
-        lower_bound=found.lower_bound,
+        lower_bound=lower,
         gap=gap,
-        n_iter=found.n_iter,
-        status=status,
-        history=[*found.history[:-1], found.history[-1] | last],
-        suspicious=found.suspicious or found.status == Status.INDEFINITE,
+        n_iter=1,
+        status=Status.OPTIMAL if gap <= tol else Status.STALLED,
+        history=[
+            {
+                "iteration": 1,
+                "objective": objective,
+                "lower_bound": lower,
+                "gap": gap,
+                "n_active": len(values[0]),
+            }
+        ],
+        suspicious=False,
     )

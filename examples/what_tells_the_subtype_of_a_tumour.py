@@ -10,7 +10,9 @@ tumours:
 - which subtype looks at which table;
 - which columns of each table the model owes its score to, and whether other folds agree;
 - which columns of different tables go along with each other;
-- which tumours the model is most wrong about, and how the score of the worst comes about.
+- which tumours the model is most wrong about, and how the score of the worst comes about;
+- what the model is worth on an independent cohort that lacks the table of proteins, beside a model that never
+  had it.
 
 The text that is printed says of each finding how sure it is. Tests with all samples say whether there is
 something; folds say how much of it a model of these samples finds in others.
@@ -20,29 +22,47 @@ Run it with ``python examples/what_tells_the_subtype_of_a_tumour.py [--picture F
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from multikernel import MKLClassifier, viz
+from multikernel import KernelBank, MKLClassifier, evaluate, viz
 from multikernel.datasets import list_datasets, load_dataset
 from multikernel.inspection import cross_view_map, explain, feature_importance, select_views, view_shapley
 from multikernel.kernels import Linear
 
-NAME, TABLES = "tcga_breast", ("mrna", "mirna", "protein")
+NAME, TABLES, OF_COHORT = "tcga_breast", ("mrna", "mirna", "protein"), ("mrna", "mirna")
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-def load() -> tuple[dict[str, pd.DataFrame], pd.Series]:
-    """The tables by name, a row for each tumour, and the subtypes."""
+def load(cohort: bool = False) -> tuple[dict[str, pd.DataFrame], pd.Series]:
+    """The tables by name, a row for each tumour, and the subtypes; of the cohort there are no proteins."""
     arrays = load_dataset(NAME).arrays
-    ids = pd.Index([f"tumour {k}" for k in range(len(arrays["y"]))], name="tumour")
+    given, names, labels = ("test", OF_COHORT, "y_test") if cohort else ("view", TABLES, "y")
+    kind = "tumour of the cohort" if cohort else "tumour"
+    ids = pd.Index([f"{kind} {k}" for k in range(len(arrays[labels]))], name="tumour")
     tables = {
-        name: pd.DataFrame(arrays[f"view_{name}"], ids, arrays[f"names_{name}"].tolist()) for name in TABLES
+        name: pd.DataFrame(arrays[f"{given}_{name}"], ids, arrays[f"names_{name}"].tolist()) for name in names
     }
-    return tables, pd.Series(arrays["class_names"][arrays["y"]], ids)
+    return tables, pd.Series(arrays["class_names"][arrays[labels]], ids)
+
+
+def judge_on_cohort(names: Sequence[str], tables: dict[str, pd.DataFrame], subtype: pd.Series) -> None:
+    """Print what a model of some tables is worth on the cohort: absent tables are left out of the sum."""
+    bank = KernelBank({name: Linear() for name in names}, missing="renormalize")
+    part = {name: tables[name] for name in names}
+    model = MKLClassifier(bank, norm=2).fit(part, subtype)
+    later, of_later = load(cohort=True)
+    parts, scoring = ["held_out", "overfitting"], ["accuracy", "balanced_accuracy"]
+    judged = evaluate(
+        model, part, subtype, X_test=later, y_test=of_later, parts=parts, scoring=scoring, cv=FOLDS
+    )
+    print(f"  learned with {', '.join(names)}: {judged}")
+    print(judged.to_frame("cohort").round(3).to_string())
+    print(f"  {judged['overfitting']['answer']}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -85,6 +105,10 @@ def main(arguments: list[str] | None = None) -> None:
         f"  'certain' says whether the optimum of the problem would decide the same, by the duality gap: for "
         f"{worst.index[0]} it {told}. It does not say that the prediction is right."
     )
+
+    print("\nWhat is it worth on another cohort, without the proteins?")
+    judge_on_cohort(TABLES, tables, subtype)
+    judge_on_cohort(OF_COHORT, tables, subtype)
 
     figure, axes = plt.subplots(2, 2, figsize=(14, 10), layout="constrained")
     worth.plot(axes[0, 0])

@@ -401,6 +401,16 @@ def test_examples_of_explained_models_say_how_sure_they_are(data_folder, run_exa
     _, printed = run_example(name, *EXPLAINED[name])
     assert "Benjamini-Hochberg" in printed
     assert "Shapley values, exact" in printed or "adjusted p" in printed or "largest z" in printed
+    if name == "what_tells_the_subtype_of_a_tumour":
+        assert printed.count("On 70 samples of an independent cohort") == 2
+        assert printed.count("The cohort lacks the view 'protein'") == 1
+
+
+def test_the_example_of_an_evaluation_runs(run_example):
+    example, printed = run_example("is_the_model_as_good_as_it_looks", "--patients", "60")
+    assert "On the samples that the refits learned from" in printed and "Held-out accuracy is" in printed
+    for name in example.SIGNAL:
+        assert f"without {name}" in printed
 
 
 @pytest.mark.thorough

@@ -183,8 +183,8 @@ def raise_non_finite_gram(K: np.ndarray, label: str) -> None:
     raise ValueError(
         f"kernels must be finite; {label} holds {what} at ({i}, {j}). "
         "Look for missing or very large values in what it was computed from. Samples whose whole row and "
-        "column are NaN are accepted by MKLClassifier, MKLRegressor, MKLRidge and MKLOneClass with "
-        "KernelBank(kernels, missing='complete')."
+        "column are NaN are accepted by MKLClassifier, MKLRegressor, MKLRidge, MKLSurvival and MKLOneClass "
+        "with KernelBank(kernels, missing='complete')."
     )
 
 

@@ -21,7 +21,7 @@ from multikernel.rows import count_rows
 # Each needs ten fits of several models; the others need fifteen of one in all.
 _SLOW = ("without_view", "baselines")
 # These look at the model itself, and so at the rows that it was fitted to.
-_OF_THE_FIT = ("heat_maps", "embedding", "gate")
+_OF_THE_FIT = ("heat_maps", "embedding", "gate", "why")
 
 
 def report(

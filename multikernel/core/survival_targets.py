@@ -390,10 +390,15 @@ def _as_events(values: Any) -> Array:
             f"the event of y must not be missing; entry {row} is {value}. Leave such samples out."
         )
     distinct = pd.unique(pd.Series(array))
-    remedy = f"Compare it with the value that stands for the event, such as event == {value!r}."
+    remedy = f"Compare it with the value that stands for the event (it holds {_listed(distinct.tolist())})."
     if array.dtype.kind in "iuf" and set(distinct.tolist()) == {1, 2}:
         remedy = "Where 2 stands for the event, as in R, pass event == 2."
     raise ValueError(f"the event of y must be True or False, or 1 or 0; entry {row} is {value!r}. {remedy}")
+
+
+def _listed(values: list[Any], most: int = 4) -> str:
+    """The first values, as an error shows them."""
+    return ", ".join([*(repr(value) for value in values[:most]), *(["..."] if len(values) > most else [])])
 
 
 def _as_times(values: Any, name: str) -> Array:

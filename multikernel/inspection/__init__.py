@@ -23,7 +23,8 @@ is what it returns, ``rendering`` its tables), and the ``answers`` that they sta
 models beside which a model is judged; ``statistics`` has the tests; ``survival`` has what censored times ask
 for. ``explaining`` has `feature_importance`, of the ``features`` that views read, by ``permutation`` or
 by ``slopes``, `cross_view_map`, `explain` (``samples``, with ``score_bounds``), `view_shapley`,
-`select_views` (``selecting``, by ``view_tests`` or ``stability``) and `enriched_sets` (``enrichment``).
+`select_views` (``selecting``, by ``view_tests`` or ``stability``) and `enriched_sets` (``enrichment``);
+``reasons`` is what the part "why" of an evaluation has of them.
 All of them read a model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores,
 ``refits`` is one fit and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored);
 ``learned`` is what a fit learned.

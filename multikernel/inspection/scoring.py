@@ -22,7 +22,7 @@ from sklearn.utils import get_tags
 
 from .._typing import Array
 from ..core.concordance import concordance_influence
-from ..core.folds import check_score_suits, check_takes_weights
+from ..core.folds import check_score_suits, check_signature, check_takes_weights
 from ..core.survival_targets import as_survival
 
 Scorers = Mapping[str, Callable[..., float]]
@@ -106,6 +106,7 @@ def _check_one(scoring: Any) -> None:
             "scoring must be the name of a score, a function of (estimator, X, y), or a list or dict of "
             f"them; got {scoring!r}."
         )
+    check_signature(scoring)
     if isinstance(scoring, str) and scoring not in get_scorer_names():
         near = difflib.get_close_matches(scoring, get_scorer_names(), 1)
         hint = f"Did you mean {near[0]!r}?" if near else "sklearn.metrics.get_scorer_names() has them all."

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._typing import Array
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import KernelBank, MultiTable, as_views, view_tables
 from ..views.precomputed import storage_of, way_of_fit
@@ -26,6 +27,7 @@ _USUAL_WAY = {"gram": "dense", "missing": "error"}
 _GRIDS = ("param_grid", "param_distributions")  # as scikit-learn's searches call theirs
 
 Grid = dict[str, Any]
+_SHOWN = 5  # labels in a message
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,18 @@ def shares_of(final: Any) -> dict[str, float]:
 
 def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_known_labels(y: Array, classes: Any, name: str = "y") -> None:
+    """Refuse labels that a model does not know."""
+    classes = np.asarray(classes)
+    strange = sorted({repr(label) for label in set(y.tolist()) - set(classes.tolist())})
+    if strange:
+        listed = ", ".join(strange[:_SHOWN]) + (" …" if len(strange) > _SHOWN else "")
+        known = ", ".join(map(repr, classes.tolist()[:_SHOWN]))
+        raise ValueError(
+            f"{name} must hold labels that the model knows, {known}; got {listed}. Leave these samples out."
+        )
 
 
 def overview_of(subject: Subject, X: Any, y: Any) -> dict[str, Any] | None:

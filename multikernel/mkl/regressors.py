@@ -19,7 +19,7 @@ from ..core.svm.losses import EpsilonInsensitive, SquaredError
 from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
 from .classifier import MKL
-from .targets.by_view import score_by_view
+from .targets.by_view import lacks_values, score_by_view, score_observed
 from .targets.each import TARGETS, fit_each, names_of_targets
 from .vanished import warn_of_vanished
 from .working_sets import Group, fit_working_sets, may_take_sets
@@ -376,6 +376,24 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
         return middle
 
     score_by_view = score_by_view
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the targets.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+            With ``targets="each"``, `y` may be NaN where a target was not observed: its R² is over the other
+            samples, and targets observed on fewer than two are left out of the mean.
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.targets == "each" and lacks_values(y):
+            return score_observed(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     @by_chunks
     def predict(self, X: Any) -> Array:

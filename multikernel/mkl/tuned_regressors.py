@@ -15,7 +15,7 @@ from ..core.inputs import standard_deviation
 from ..core.search.grid import Data, GridSearch, HeldOutRegressor, LeaveOneOut, Part
 from ..core.search.tuned import NORMS, Tuned
 from .regressors import MKLRegressor, MKLRidge
-from .targets.by_view import score_by_view
+from .targets.by_view import lacks_values, score_by_view, score_observed
 from .targets.chosen import fit_chosen
 from .targets.each import TARGETS, names_of_targets
 from .tuned import TUNED
@@ -94,6 +94,8 @@ class _TunedRegressor(RegressorMixin, Tuned):
             )
         wanted = check_number("coverage", coverage, above=0.0)
         n = len(self._residuals)
+        if wanted > 1.0:
+            raise ValueError(f"coverage must be a share between 0 and 1, such as 0.9; got {coverage!r}.")
         if wanted > n / (n + 1.0):
             raise ValueError(
                 f"coverage must be at most n / (n + 1) = {n / (n + 1.0):.4g} with {n} out-of-fold residuals; "
@@ -139,7 +141,9 @@ class MKLRegressorCV(_TunedRegressor):
     ----------
     C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array (n,), the prediction of each sample by the model of the fold that did not see it
+    out_of_fold_ : array (n,)
+        The prediction of each sample by the model of the fold that did not see it; NaN where a sample is in
+        no validation part.
     estimator_ : MKLRegressor, the last fit
     kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
@@ -276,7 +280,8 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
     out_of_fold_ : array (n,) or (n, n_outputs)
-        The prediction of each sample by a model that did not see it.
+        The prediction of each sample by a model that did not see it; NaN where a sample is in no validation
+        part.
     estimator_ : MKLRidge, the last fit
     kernel_weights_, machine_weights_, view_names_, kept_views_, dual_coef_, support_, intercept_,
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
@@ -307,6 +312,24 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     about = TUNED_RIDGE
     _penalty = ("alpha", "alphas")
     score_by_view = score_by_view
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the targets.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+            With ``targets="each"``, `y` may be NaN where a target was not observed: its R² is over the other
+            samples, and targets observed on fewer than two are left out of the mean.
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.targets == "each" and lacks_values(y):
+            return score_observed(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     kernels: Any = "rich"
     _: KW_ONLY

@@ -55,6 +55,7 @@ def render_markdown(summary: Summary) -> str:
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
     parts += _held_out(summary) + _sections(summary, ("cohort", "overfitting", "learning_curve"))
+    parts += _why(summary)
     parts += _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
     steps = summary["convergence"]["history"]
     if steps:
@@ -118,6 +119,16 @@ def _held_out(summary: Summary) -> list[str]:
     for key, make in tables.HELD_OUT.items():
         if held_out.get(key) and tables.has_rows(held_out[key]):
             parts += _table(make(held_out[key]))
+    return parts
+
+
+def _why(summary: Summary) -> list[str]:
+    why = words.part(summary, "why")
+    if not why:
+        return []
+    parts = [f"## {words.PART_NAMES['why']}", escape_markdown(f"{why['protocol']} {why['answer']}")]
+    for table in tables.why_tables(why).values():
+        parts += _table(table) if table else []
     return parts
 
 

@@ -27,9 +27,11 @@ _INKS = {
     "#8c8c8c": "var(--quiet)",
     "#4c4c4c": "var(--quiet)",
     "#666666": "var(--quiet)",
+    "#404040": "var(--text)",
+    "#e6e6e6": "var(--track)",
 }
 _SMALL, _SQUARE, _WIDE = (4.6, 3.2), (4.4, 4.0), (6.4, 4.4)
-_MOST_ROWS = 30
+_MOST_ROWS, _MOST_STEPS = 30, 10
 _BELOW = "Every value is in the table below."
 
 
@@ -45,6 +47,7 @@ def draw_pictures(summary: Summary) -> dict[str, Any]:
         drawn |= {"gate_shades": gate_shades(evaluation), "gate_view": gated_view(evaluation)}
     drawn["data"] = _data(evaluation.get("data"))
     drawn |= {name: _of_times(name, evaluation) for name in _OF_TIMES}
+    drawn |= _why(evaluation.get("why"))
     return drawn | {"heat_maps": _heat_maps(evaluation), "convergence": _convergence(summary)}
 
 
@@ -210,6 +213,70 @@ def _data(data: Mapping[str, Any] | None) -> Markup | None:
         (width, 3.8),
         "Which samples have which views",
         description=told,
+    )
+
+
+# ---------------------------------------------------------------------- reasons
+def _why(why: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How the scores of the most wrong samples come about, what views are worth, the first columns."""
+    if not why:
+        return {"waterfalls": [], "shapley": None, "columns": None}
+    waterfalls = (why["worst"] or {"waterfalls": []})["waterfalls"]
+    return {
+        "waterfalls": [_waterfall(steps, number) for number, steps in enumerate(waterfalls)],
+        "shapley": _shapley(why["shapley"]),
+        "columns": _columns(why["columns"]),
+    }
+
+
+def _waterfall(steps: Mapping[str, Any], number: int) -> dict[str, Any]:
+    n = min(len(steps["rows"]), _MOST_STEPS)
+    longest = max((len(plain(step["name"])) for step in steps["rows"]), default=0)
+    title = f"How the score of {steps['id']} comes about"
+    told = f"From {steps['start_name']} {format_cell(steps['start'])}, by {len(steps['rows'])} views, to "
+    picture = _svg(
+        lambda ax: viz.waterfall(steps, most=_MOST_STEPS, ax=ax),
+        f"waterfall{number}",
+        (4.6 + 0.06 * max(longest - 12, 0), 1.2 + 0.26 * (n + 3)),
+        title,
+        description=f"{told}{format_cell(steps['score'])}. {_BELOW}",
+    )
+    shaded = " Shaded: what the duality gap leaves open." if steps.get("low") is not None else ""
+    return {"picture": picture, "caption": f"{title}.{shaded}"}
+
+
+def _shapley(shapley: Mapping[str, Any] | None) -> Markup | None:
+    rows = with_numbers(shapley["rows"], "shapley") if shapley else []
+    if not rows:
+        return None
+    width, height = _rows_size(rows)
+    told = f"{len(rows)} views, those of most worth first. {_BELOW}"
+    return _svg(
+        lambda ax: viz.shapley(shapley, ax=ax),
+        "shapley-picture",
+        (width, height + 0.4),
+        "Shapley value of each view",
+        description=told,
+    )
+
+
+def _columns(columns: Mapping[str, Any] | None) -> Markup | None:
+    rows = with_numbers(columns["rows"], "importance") if columns else []
+    if not rows:
+        return None
+    views = {plain(row["view"]) for row in rows}
+    longest = max(max(len(plain(row["feature"])) for row in rows), max(map(len, views)))
+
+    def draw(ax: Any) -> None:
+        viz.importance(columns, ax=ax)
+        ax.set_xlabel("change of the score per standard deviation")  # the table says more
+
+    return _svg(
+        draw,
+        "columns-picture",
+        (5.4 + 0.06 * max(longest - 12, 0), 1.4 + 0.24 * len(rows) + 0.25 * len(views)),
+        "The first columns of each view",
+        description=f"{len(rows)} columns of {len(views)} views. {_BELOW}",
     )
 
 

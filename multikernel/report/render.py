@@ -145,6 +145,7 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
         ("cohort", words.PART_NAMES["cohort"], have["cohort"]),
         ("overfitting", words.PART_NAMES["overfitting"], have["overfitting"]),
         ("learning-curve", words.PART_NAMES["learning_curve"], have["learning_curve"]),
+        ("why", words.PART_NAMES["why"], have["why"]),
         ("kernels", words.PART_NAMES["heat_maps"], have["heat_maps"]),
         ("embedding", words.PART_NAMES["embedding"], have["embedding"]),
         ("gate", words.PART_NAMES["gate"], have["gate"]),
@@ -158,7 +159,7 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
 
 def _tables(summary: Summary) -> dict[str, Any]:
     """The tables of the parts of the evaluation, None for those that are not there."""
-    makers = tables.OF_PARTS | {"held_out": _held_out_tables}
+    makers = tables.OF_PARTS | {"held_out": _held_out_tables, "why": tables.why_tables}
     made: dict[str, Any] = {
         name: make(found) if (found := words.part(summary, name)) else None for name, make in makers.items()
     }

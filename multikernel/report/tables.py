@@ -403,6 +403,116 @@ def learning_curve_table(curve: Mapping[str, Any]) -> Table:
     return _tell(caption, columns, curve["rows"], words=0, note=sentence(curve["protocol"]))
 
 
+def _most_wrong_table(why: Mapping[str, Any]) -> Table:
+    """The most wrong samples: what adds most to the score of each, and the nearest training sample."""
+    samples = why["rows"]
+    named = _have_ids(samples)
+    columns: Columns = {
+        **_which(samples),
+        "Observed": lambda row: format_cell(row["observed"]),
+        "Predicted": lambda row: format_cell(row["predicted"]),
+        "Error": lambda row: format_cell(row["error"]),
+    }
+    if any(row["steps"] for row in samples):
+        columns["Adds most to it"] = _adds_most
+    if any(row["nearest"] is not None for row in samples):
+        columns["Nearest training sample"] = lambda row: "–" if row["nearest"] is None else row["nearest"]
+    of_classes = isinstance(samples[0]["observed"], str)
+    error = (
+        "how far the score of the best wrong class is above that of the right one"
+        if of_classes
+        else "the absolute difference"
+    )
+    numbered = "" if named else " Rows are counted from 0."
+    nearest = " Nearest by the learned kernel." if "Nearest training sample" in columns else ""
+    nearest += " Adds most to it: the view that moves the score farthest towards what was predicted."
+    caption = f"The largest errors first. Error: {error}.{nearest}{numbered}"
+    table = _tell(caption, columns, samples, words=0)
+    texts = {"Sample", "Adds most to it", "Nearest training sample"}
+    texts |= {"Observed", "Predicted"} if of_classes else set()
+    for column in table["columns"]:
+        column["number"] = column["name"] not in texts
+    return table
+
+
+def _adds_most(sample: Mapping[str, Any]) -> str:
+    """The view that moves the score most towards what was predicted."""
+    steps = sample["steps"]
+    if not steps:
+        return "–"
+    if isinstance(sample["predicted"], str):
+        falls = sample["predicted"] != steps["machine"]  # of two classes, scores below 0 are the first
+    else:
+        falls = sample["predicted"] < sample["observed"]
+    sign = -1.0 if falls else 1.0
+    first = max(steps["rows"], key=lambda step: sign * (step["value"] or 0.0))
+    return f"{first['name']} {format_difference(first['value'])}"
+
+
+def _steps_table(why: Mapping[str, Any]) -> Table:
+    """What each view adds to the scores of the most wrong samples."""
+    told = [sample["steps"] for sample in why["rows"] if sample["steps"]]
+    rows = [
+        [
+            steps["id"],
+            steps["machine"],
+            *(format_cell(steps[key]) for key in ("start", "score")),
+            *(format_difference(step["value"]) for step in steps["rows"]),
+        ]
+        for steps in told
+    ]
+    views = [step["name"] for step in told[0]["rows"]]
+    caption = "The score is the intercept and what each view adds."
+    return make_table(caption, ["Sample", "Score for", "Intercept", "Score"], rows, words=2, given=views)
+
+
+def _shapley_table(why: Mapping[str, Any]) -> Table:
+    """What each view is worth among the others."""
+    shapley = why["shapley"]
+    sampled = shapley["n_permutations"] is not None
+    columns: Columns = {
+        "View": itemgetter("view"),
+        "Shapley value": lambda row: format_difference(row["shapley"]),
+        **({"Standard error": lambda row: _spread(row["std_error"])} if sampled else {}),
+        "Alone": lambda row: format_difference(row["alone"]),
+        "Beside the others": lambda row: format_difference(row["beside_others"]),
+    }
+    caption = (
+        f"Gain of {shapley['metric']} by each view: averaged over all orders in which views may come in, by "
+        "the view alone, and beside all others. A view that is taken out adds its median to every score."
+    )
+    rows = sorted(shapley["rows"], key=lambda row: -(row["shapley"] or 0.0))
+    return _tell(caption, columns, rows)
+
+
+def _columns_table(why: Mapping[str, Any]) -> Table:
+    """The first columns of each view."""
+    part = why["columns"]
+    columns: Columns = {
+        "Column": itemgetter("feature"),
+        "View": itemgetter("view"),
+        "Importance": lambda row: format_cell(row["importance"]),
+    }
+    n_views = len({row["view"] for row in part["rows"]})
+    some = f", of {n_views} of {part['n_views']} views" if n_views < part["n_views"] else " of each view"
+    caption = f"The first columns{some}, of {part['n_features']} in all. Importance: {part['xlabel']}."
+    return _tell(caption, columns, part["rows"], words=2)
+
+
+# The tables of the reasons, and whether the evaluation has what they show.
+_OF_WHY: dict[str, tuple[Callable[[Any], Table], Callable[[Any], Any]]] = {
+    "samples": (_most_wrong_table, lambda why: why["rows"]),
+    "steps": (_steps_table, lambda why: any(sample["steps"] for sample in why["rows"])),
+    "shapley": (_shapley_table, itemgetter("shapley")),
+    "columns": (_columns_table, itemgetter("columns")),
+}
+
+
+def why_tables(why: Mapping[str, Any]) -> dict[str, Table | None]:
+    """The tables of the reasons, None for those that are not there."""
+    return {key: make(why) if there(why) else None for key, (make, there) in _OF_WHY.items()}
+
+
 def by_score(part: Mapping[str, Any], make: Callable[[Any], Table]) -> list[tuple[str, str, Table]]:
     """What a part says by further scores: the score, the answer and the table of each."""
     others = (part.get("by_score") or {}).values()

@@ -31,6 +31,7 @@ PART_NAMES = {
     "cohort": "Independent cohort",
     "overfitting": "Training beside held-out scores",
     "learning_curve": "Learning curve",
+    "why": "Why these predictions?",
     "heat_maps": "Kernels",
     "embedding": "Samples in two dimensions",
     "gate": "Weights of each sample",

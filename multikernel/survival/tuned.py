@@ -78,7 +78,8 @@ class MKLSurvivalCV(SurvivalPredictions, Tuned):
     ----------
     C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array of shape (n,), the risk score of each sample by the model that did not see it
+    out_of_fold_ : array of shape (n,)
+        The risk score of each sample by the model that did not see it; NaN where it is in no validation part.
         Scores of different folds have no common level for ``"cox"`` and ``"ranking"``.
     estimator_ : MKLSurvival, the last fit
     event_times_, baseline_hazard_, strata_, n_events_

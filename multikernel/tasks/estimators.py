@@ -143,12 +143,12 @@ class _MultiTask(BaseMKL):
     def _clusters(self) -> list[list[int]]:
         """The numbers of the tasks whose weights are coupled."""
         n_tasks = len(self.tasks_)
+        if not (self.clusters is None or isinstance(self.clusters, Mapping)):
+            raise TypeError(f"clusters must be a dict of task to cluster; got {self.clusters!r}.")
         if isinstance(self.sharing, str) and self.sharing == "own":
             return [[t] for t in range(n_tasks)]
         if self.clusters is None:
             return [list(range(n_tasks))]
-        if not isinstance(self.clusters, Mapping):
-            raise TypeError(f"clusters must be a dict of task to cluster; got {self.clusters!r}.")
         names = list(self.tasks_)
         lacking = [name for name in names if name not in self.clusters]
         if lacking:
@@ -286,7 +286,8 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
         - a number q: a kernel that one task uses costs the others less; large q draws the weights to common
           ones. With ``norm=1`` tasks use the same kernels, each with its own weights.
     clusters : dict of task to cluster, default=None
-        Weights are coupled within a cluster of tasks only. None: all tasks are one cluster.
+        Weights are coupled within a cluster of tasks only. None: all tasks are one cluster. Not read with
+        ``sharing="own"``.
     C : float, default=1.0
         Penalty on margin violations.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -490,6 +491,11 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
             raise ValueError(
                 "each task needs a sample with a positive weight; task "
                 f"{str(self.tasks_[counts.argmin()])!r} has none. Leave the task out."
+            )
+        if counts.max() < 2 < len(counts):
+            raise ValueError(
+                f"a task must have at least 2 samples; each of the {len(counts)} tasks has one. "
+                f"Is task_column={self.task_column!r} the column of the tasks?"
             )
 
     def _machines_of(self, targets: Array, rows: Array, task: int) -> Machines:

@@ -83,8 +83,9 @@ def importance(found: Any, *, most: int = 10, ax: Axes | None = None) -> Axes:
     label_rows(ax, [row["feature"] for row in shown])
     ax.set_title("Which columns matter?")
     ax.set_xlabel(plain(part.get("xlabel", "importance"), longest=120), **LITERAL)
-    if len(views) > 1:
-        add_legend_below(ax, entries)
+    if len(views) > 1:  # long names need lines of their own
+        longest = max(len(plain(view)) for view in views)
+        add_legend_below(ax, entries, max(1, min(4, 64 // (longest + 6))))
     return ax
 
 

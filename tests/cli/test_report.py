@@ -86,7 +86,8 @@ def test_an_interrupt_says_what_is_kept(fitted, tmp_path, monkeypatch):
     assert f"3 of 15 fits are kept in {fitted / 'model' / 'evaluation.jsonl'}" in result.stderr
     assert "same command again" in result.stderr
     assert not out.exists()
-    assert asked[0]["parts"] == ["stability", "held_out", "overfitting", "heat_maps", "embedding", "gate"]
+    usual = ["stability", "held_out", "overfitting", "heat_maps", "embedding", "gate", "why"]
+    assert asked[0]["parts"] == usual
     assert asked[0]["n_jobs"] == 2
 
 

@@ -97,7 +97,10 @@ REFUSED = {
     "lengths": ((EVENT, TIME[:3]), "got 4 of event, 3 of time"),
     "empty": (([], []), "at least one sample"),
     "R's status": ((EVENT + 1, TIME), "entry 0 is 2. Where 2 stands for the event, as in R, pass event == 2"),
-    "words": ((["dead", "alive", "dead", "dead"], TIME), "entry 0 is 'dead'. Compare it with the value"),
+    "words": (
+        (["dead", "alive", "dead", "dead"], TIME),
+        r"'dead'.*stands for the event \(it holds 'dead', 'alive'\)",
+    ),
     "event missing": (([1, None, 1, 1], TIME), "must not be missing; entry 1 is None"),
     "event NaN": (([1, np.nan, 1, 1], TIME), "must not be missing; entry 1 is nan"),
     "event NA": ((pd.array([True, None], "boolean"), [1, 2]), "entry 1 is <NA>"),

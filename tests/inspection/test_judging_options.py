@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import MKLClassifier, MKLClassifierCV, View, compare, evaluate
-from multikernel.inspection import corrected_t_test, repeated_cv_test
+from multikernel.inspection import corrected_t_test, explain, feature_importance, repeated_cv_test
 from multikernel.inspection.protocol import Samples, make_protocol
 from multikernel.inspection.refits import keep_groups, weight_path
 from multikernel.inspection.scoring import measure, scorers_for
@@ -322,6 +322,31 @@ def test_folds_that_do_not_cover_have_no_held_out_part(model):
     found = evaluate(model, X, LABEL, parts=["held_out", "overfitting"], cv=ShuffleSplit(3, random_state=0))
     assert found["held_out"] is None and found["overfitting"] is not None
     assert "do not predict each sample once" in found["omitted"][0]["why"]
+
+
+def test_functions_that_are_no_scores_are_refused_before_anything_is_fitted(model):
+    for scoring in (lambda fitted: 1.0, accuracy_score, {"mine": accuracy_score}):
+        with pytest.raises(TypeError, match=r"must take \(estimator, X, y\).*make_scorer"):
+            judged(scoring=scoring)
+        with pytest.raises(TypeError, match="make_scorer"):
+            evaluate(model, X, LABEL, scoring=scoring)
+    for scoring in (lambda fitted, X, y: 1.0, make_scorer(accuracy_score), get_scorer("accuracy")):
+        assert evaluate(model, X, LABEL, parts=["held_out"], scoring=scoring)["held_out"]
+    with pytest.raises(TypeError, match="make_scorer"):
+        feature_importance(model, X, LABEL, scoring=accuracy_score)
+
+
+def test_the_sentence_says_why_nothing_was_computed(model):
+    gaps = np.where(np.abs(X) > 2.0, np.nan, X)
+    told = str(evaluate(model, gaps, LABEL, parts=["held_out"]))
+    assert "held_out" in told and "NaN" in told
+
+
+def test_labels_that_the_model_does_not_know_explain_nothing(model):
+    strange = np.where(LABEL == "b", "c", LABEL)
+    for explained, options in ((feature_importance, {"method": "permutation"}), (explain, {})):
+        with pytest.raises(ValueError, match="y must hold labels that the model knows, 'a', 'b'; got 'c'"):
+            explained(model, X, strange, **options)
 
 
 # ------------------------------------------------------------------ survival

@@ -182,7 +182,7 @@ def test_what_it_refuses(table, labels, model):
         explain(CombinedKernelClassifier(VIEWS).fit(table, labels), table)
     with pytest.raises(TypeError, match="belong together"):
         explain(model, table, X_train=table)
-    with pytest.raises(ValueError, match="classes of the model"):
+    with pytest.raises(ValueError, match="labels that the model knows"):
         explain(model, table, ["other"] * 80)
     with pytest.raises(ValueError, match="an entry for each"):
         explain(model, table, labels[:3])

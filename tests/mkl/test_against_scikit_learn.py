@@ -5,10 +5,11 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian
 from tests.mkl.data import make_binary, make_regression, make_table, make_three
 from tests.raw import raw
+from tests.refusals import refuses
 
 ONE = raw([("all", Gaussian(gamma=0.3))])
 NEW = make_table(40, seed=99)
@@ -33,6 +34,15 @@ def test_binary_classifier_is_svc(C, weighted, class_weight):
     if np.unique(np.abs(ours.dual_coef_).round(9)).size > 2:  # else all duals are at bounds: a whole range of
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-4)  # intercepts is optimal
     np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_weights_of_classes_are_finite_and_not_negative(weight):
+    X, y = make_binary()
+    label = np.unique(y)[0]
+    for model in (MKLClassifier(ONE), MKLClassifierCV(ONE)):
+        with refuses("class_weight", "not negative", repr(weight), str(label)):
+            model.set_params(class_weight={label: weight}).fit(X, y)
 
 
 def test_one_versus_one_is_svc():

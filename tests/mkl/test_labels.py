@@ -88,8 +88,10 @@ def test_bad_labels_are_named():
         make().fit(X, frame.assign(s=1))
     with pytest.raises(ValueError, match="same number of samples; got 60 and 59"):
         make().fit(X, Y[1:])
-    with pytest.raises(ValueError, match="1d array"):
+    with pytest.raises(ValueError, match=r"indicator matrix of 0 and 1.* shape \(60, 4\)"):
         make().fit(X, Y + 1)
+    with pytest.raises(ValueError, match=r"lists of different lengths\. Use sklearn.preprocessing"):
+        make().fit(X, [["p"], ["p", "q"]] * 30)
     with pytest.raises(ValueError, match="loss must be one of"):
         make(loss="hinge").fit(X, Y)
 

@@ -272,14 +272,37 @@ def test_parts_where_targets_are_not_observed_or_constant():
     expected = r2_score(Y[known, 3], model.predict(X)[known, 3])
     assert parts.loc["t3", "total"] == pytest.approx(expected)
     assert parts.index.name == "target"
-    gaps["t1"] = 2.0
-    assert model.score_by_view(X, gaps).loc["t1"].isna().all()
+    for constant in (2.0, 1.0, 0.1, np.nan):
+        gaps["t1"] = constant
+        assert model.score_by_view(X, gaps).loc["t1"].isna().all()
     with pytest.raises(ValueError, match=r"y must have the 7 target\(s\) of fit; got 2"):
         model.score_by_view(X, Y[:, :2])
     with pytest.raises(ValueError, match="same number of samples"):
         model.score_by_view(X, Y[1:])
     one = MKLRidge(VIEWS).fit(X, Y[:, 0])
     assert one.score_by_view(X, Y[:, 0])["total"].iloc[0] == pytest.approx(one.score(X, Y[:, 0]))
+
+
+@pytest.mark.parametrize("make", [MKLRidge, MKLRidgeCV])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.2, 2.0, N)])
+def test_targets_are_scored_where_they_were_observed(make, weights):
+    model, gaps = make(VIEWS, targets="each").fit(X, Y), with_gaps()
+    gaps.iloc[:, 0] = 4.0
+    gaps.iloc[1:, 1] = np.nan  # one value has no R²
+    known, predicted = gaps.notna().to_numpy(), model.predict(X)
+    v = np.ones(N) if weights is None else weights
+    expected = [
+        r2_score(gaps.iloc[known[:, t], t], predicted[known[:, t], t], sample_weight=v[known[:, t]])
+        for t in range(T)
+        if t != 1
+    ]
+    assert model.score(X, gaps, weights) == pytest.approx(np.mean(expected))
+    assert model.score(X, Y, weights) == pytest.approx(r2_score(Y, predicted, sample_weight=weights))
+    assert np.isfinite(cross_val_score(clone(model), X, with_gaps(), cv=3)).all()
+    with pytest.raises(ValueError, match="observed on at least 2 samples; y has none"):
+        model.score(X, gaps * np.nan)
+    with pytest.raises(ValueError, match=r"the 7 target\(s\) of fit; got 2"):
+        model.score(X, gaps.iloc[:, 1:3])
 
 
 # ---------------------------------------------------------------------- bad input

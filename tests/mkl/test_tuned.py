@@ -461,6 +461,8 @@ def test_intervals_of_several_outputs_and_their_limits():
     assert widths[0] == pytest.approx(2.0 * residuals[int(np.ceil(31 * 0.8)) - 1])
     with refuses("coverage", "at most n / (n + 1)", "0.99"):
         model.predict_interval(X, 0.99)
+    with refuses("coverage", "share between 0 and 1", "90"):
+        model.predict_interval(X, 90)
     with refuses("coverage", "greater than 0"):
         model.predict_interval(X, 0.0)
 

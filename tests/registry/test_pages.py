@@ -18,7 +18,8 @@ METHODS = list_methods()
 PAGES = sorted((DOCS / "methods").glob("*.md"))
 CHOOSE = (DOCS / "choose.md").read_text(encoding="utf-8")
 # On the page, and no methods.
-OTHER_NAMES = {"costs", "cost_path", "per_feature", "compare", "feature_importance"}
+FUNCTIONS = {"compare", "enriched_sets", "explain", "feature_importance", "select_views", "view_shapley"}
+OTHER_NAMES = {"costs", "cost_path", "per_feature", *FUNCTIONS}
 
 
 def text_of(page):

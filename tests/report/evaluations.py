@@ -21,6 +21,7 @@ def evaluation(task="classes", *, views=VIEWS, classes=CLASSES, n=30, gate=False
         "heat_maps": heat_maps(views, classes or ["all"]),
         "embedding": {"method": "kernel PCA of the learned kernel", "explained": [0.42, 0.13], "points": []},
         "gate": None,
+        "why": None,
         "omitted": [{"part": "gate", "why": "The model weighs all samples alike."}],
         "notes": ["Folds are drawn with seed 0."],
     }
@@ -32,6 +33,7 @@ def evaluation(task="classes", *, views=VIEWS, classes=CLASSES, n=30, gate=False
         made |= {"without_view": without_view(views), "baselines": baselines(task)}
         made["held_out"] = held_out(task, classes)
         made |= on_other_samples(made["baselines"]["metric"])
+        made["why"] = why(views, samples, classes)
     if gate:
         rows = [{**row, "weights": gate_weights(i, len(views))} for i, row in enumerate(samples)]
         made |= {
@@ -134,6 +136,68 @@ def on_other_samples(metric):
             "metric": metric,
             "rows": rows,
             "answer": f"Held-out {metric} is 0.900 with 24.",
+        },
+    }
+
+
+def why(views, samples, classes):
+    """The most wrong samples, Shapley values and columns."""
+    rows = []
+    for i, sample in enumerate(samples[:4]):
+        key = "label" if classes else "value"
+        observed, predicted = sample[key], classes[-1] if classes else sample["predicted"]
+        steps = [{"name": view, "value": (0.5 - m) / (i + 1)} for m, view in enumerate(views)]
+        score = 0.25 + sum(step["value"] for step in steps)
+        told = {"id": f"row {sample['row']}", "machine": classes[-1] if classes else "the prediction"}
+        told |= {"start": 0.25, "score": score, "start_name": "intercept", "rows": steps}
+        told |= {"low": score - 0.1, "high": score + 0.1}
+        row = {"row": sample["row"], "id": None, "observed": observed, "predicted": predicted}
+        row |= {"error": 2.0 - i / 4, "steps": told, "nearest": str(i + 7), "similarity": 0.5}
+        rows.append(row)
+    values = [
+        {
+            "view": view,
+            "shapley": 0.2 - 0.1 * m,
+            "std_error": 0.0,
+            "std": None,
+            "alone": 0.3,
+            "beside_others": 0.0,
+        }
+        for m, view in enumerate(views)
+    ]
+    columns = [
+        {"view": view, "feature": f"column {k}", "importance": 0.5 / (k + m + 1), "slope": 0.1}
+        for m, view in enumerate(views[:3])
+        for k in range(2)
+    ]
+    metric = "accuracy" if classes else "R²"
+    return {
+        "on": "cohort",
+        "n_samples": 70,
+        "protocol": "The fitted model on the 70 samples of the independent cohort.",
+        "answer": "4 of 70 samples are predicted wrongly.",
+        "worst": {
+            "n_wrong": 4,
+            "waterfalls": [row["steps"] for row in rows[:2]],
+            "answer": "4 of 70 samples are predicted wrongly.",
+        },
+        "rows": rows,
+        "shapley": {
+            "method": "functions",
+            "metric": metric,
+            "score": 0.9,
+            "score_without": 0.6,
+            "n_permutations": None,
+            "answer": f"All views together raise {metric} by 0.300.",
+            "rows": values,
+        },
+        "columns": {
+            "method": "sensitivity",
+            "xlabel": "change of the score",
+            "rows": columns,
+            "n_features": 20,
+            "n_views": len(views),
+            "answer": "A step along column 0 moves the score most.",
         },
     }
 

@@ -32,6 +32,7 @@ def test_every_part_has_its_section_in_order_and_in_the_contents():
         "Independent cohort",
         "Training beside held-out scores",
         "Learning curve",
+        "Why these predictions?",
         "Kernels",
         "Samples in two dimensions",
         "Weights of each sample",
@@ -202,9 +203,9 @@ def test_pictures_and_shaded_cells_have_contrast(theme):
 def test_tables_are_labelled():
     page = render_html(report(gate=True))
     tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
-    assert len(tables) == 14
+    assert len(tables) == 18
     assert all("<caption>" in table for table in tables)
     assert all("scope" in cell for cell in Page(page).all("th"))
     pictures = [svg for svg in Page(page).all("svg") if svg.get("role") == "img"]
-    assert len(pictures) == 8 + 4  # of which one for each kernel
+    assert len(pictures) == 12 + 4  # of which one for each kernel
     assert all("aria-labelledby" in svg for svg in pictures)

@@ -157,7 +157,10 @@ def test_data_that_cannot_be_are_refused(data):
         clone(model).fit(X, np.where(X["cohort"] == "a", "sick", y))
     with pytest.raises(ValueError, match="number of a column"):
         clone(model).fit(X.to_numpy(), y)
-    with pytest.raises(TypeError, match="clusters must be a dict"):
-        clone(model).set_params(clusters=["a"]).fit(X, y)
+    for sharing in (2.0, "own"):
+        with pytest.raises(TypeError, match="clusters must be a dict"):
+            clone(model).set_params(clusters=["a"], sharing=sharing).fit(X, y)
+    with pytest.raises(ValueError, match=r"each of the 90 tasks has one\. Is task_column='x0' the column"):
+        MultiTaskMKLRegressor([Linear()], task_column="x0").fit(X.drop(columns="cohort"), data[1])
     with pytest.raises(TypeError, match="one table with a column for the task"):
         clone(model).fit({"first": X, "second": X}, y)

@@ -86,7 +86,7 @@ def read_data(subject: Subject, X: Any) -> Data:
     final = subject.final
     if subject.is_precomputed and not subject.steps:
         raise ValueError(
-            f"feature_importance needs the columns behind the kernels; {type(final).__name__} was fitted to "
+            f"the columns behind the kernels are needed; {type(final).__name__} was fitted to "
             "precomputed kernels, which have none. Fit it to tables with kernels on columns, or put a "
             "KernelBank before it in a pipeline; evaluate(model, X, y) says what each precomputed kernel is "
             "worth."

@@ -24,7 +24,7 @@ from ...core.fitted import DualKernels, FactorKernels, FittedKernels
 from ...core.folds import check_one_score, random_source
 from ...rows import count_rows, take_rows
 from ...views import KernelBank, LowRankBank
-from ..subject import Subject
+from ..subject import Subject, check_known_labels
 from .features import Data, Feature, Group
 
 _BATCH_ROWS = 2048
@@ -63,6 +63,8 @@ class Scoring:
 def make_scoring(subject: Subject, scoring: Any, y: Any, sample_weight: Any) -> Scoring:
     """The score that was asked for, or the model's own."""
     check_one_score(scoring)
+    if subject.task == "classes" and np.ndim(y) == 1:
+        check_known_labels(np.asarray(y), subject.final.classes_)
     return Scoring(check_scoring(subject.model, scoring=scoring), y, sample_weight)
 
 

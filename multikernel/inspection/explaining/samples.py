@@ -15,10 +15,11 @@ from ..._typing import Array
 from ..._validation import check_positive_integer
 from ...core.estimator import KernelEstimator
 from ...core.fitted import DualKernels, FittedKernels
+from ...core.inputs import require_same_samples
 from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
-from ..subject import Subject, subject_of
+from ..subject import Subject, check_known_labels, subject_of
 from .cross_view import numbers_of
 from .features import Feature, read_data
 from .permutation import only_kernels
@@ -351,6 +352,7 @@ def explain(
     if (X_train is None) != (y_train is None):
         raise TypeError("X_train and y_train belong together; got one of them.")
     reached = subject.inputs(X)
+    require_same_samples(reached, y, precomputed=final._precomputed)
     contributions = _named(final.contributions_frame(reached), X, subject)
     machines = _machine_names(contributions, final)
     table = _predictions(model, X, y, contributions, machines)
@@ -410,19 +412,17 @@ def _predictions(
     if targets.shape[:1] != (len(table),):
         raise ValueError(f"y must have an entry for each of the {len(table)} samples; got {targets.shape}.")
     table["target"] = targets if targets.ndim == 1 else list(targets)
-    table["error"] = _errors(model, X, targets, predicted)
+    table["error"] = sample_errors(model, X, targets, predicted)
     return table
 
 
-def _errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
+def sample_errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
     """How wrong each sample is: above 0 for wrong classes."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         difference = np.abs(np.asarray(y, dtype=float) - np.asarray(predicted, dtype=float))
         return difference if difference.ndim == 1 else difference.mean(axis=1)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        raise ValueError(f"y must hold classes of the model, {list(classes)}; got {y[unknown][0]!r}.")
+    check_known_labels(y, classes)
     scores = np.asarray(model.decision_function(X), dtype=float)
     codes = np.searchsorted(classes, y)
     if scores.ndim == 1:

@@ -16,12 +16,11 @@ from ...core.survival_targets import as_survival
 from ...rows import count_rows
 from ..rivals.baselines import Report
 from ..scoring import Scorers, check_suits, in_words, measure, scorers_for
-from ..subject import Subject, overview_of
+from ..subject import Subject, check_known_labels, overview_of
 from .answers import Part, majority_rate
 
 _RESAMPLES = 1000
 _LEVEL = 0.05
-_SHOWN = 5  # labels in a message
 
 
 class Answered(BaseEstimator):
@@ -86,15 +85,8 @@ def _check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str
     if n < 2:
         raise ValueError(f"X_test must have two samples at least; got {n}.")
     if subject.task == "classes":
-        known = np.asarray(subject.model.classes_).tolist()
-        strange = sorted({repr(label) for label in y.tolist() if label not in known})
-        if strange:
-            listed = ", ".join(strange[:_SHOWN]) + (" …" if len(strange) > _SHOWN else "")
-            raise ValueError(
-                f"y_test must hold labels that the model knows, {', '.join(map(repr, known[:_SHOWN]))}; got "
-                f"{listed}. Leave these samples out."
-            )
-        check_suits(asked, np.asarray(known), subject.task)
+        check_known_labels(y, subject.model.classes_, "y_test")
+        check_suits(asked, np.asarray(subject.model.classes_), subject.task)
     return y
 
 

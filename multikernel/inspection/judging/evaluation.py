@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array
 from ..._validation import as_list, check_choice, check_number
+from ...core.inputs import require_same_samples
 from ...core.store import Progress
 from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
@@ -18,6 +19,7 @@ from ...views.sharing import share_grams
 from ...views.stacks import NamedStack, match_stack
 from ...views.tables import as_tables
 from ...viz.fitted import plain_tree
+from ..explaining import reasons
 from ..learned import (
     NoLearnedKernel,
     choose_rows,
@@ -45,7 +47,7 @@ from .result import Evaluation
 
 _SHOWN = 6  # labels in a message
 ON_DEMAND = ("learning_curve",)
-ALL_PARTS = (*CONTEST_PARTS, *HELD_OUT_PARTS, "heat_maps", "embedding", "gate")
+ALL_PARTS = (*CONTEST_PARTS, *HELD_OUT_PARTS, "heat_maps", "embedding", "gate", reasons.WHY)
 USUAL_PARTS = tuple(part for part in ALL_PARTS if part not in ON_DEMAND)
 
 
@@ -93,8 +95,9 @@ def evaluate(
         Labels or values of the cohort.
     parts : iterable of str
         Of "stability", "without_view", "baselines", "held_out", "overfitting" (training scores beside
-        held-out ones), "heat_maps", "embedding", "gate", and, only if it is named, "learning_curve" (scores
-        by the number of training samples).
+        held-out ones), "heat_maps", "embedding", "gate", "why" (the most wrong samples, explained, what each
+        view is worth and the first columns, on the cohort where there is one), and, only if it is named,
+        "learning_curve" (scores by the number of training samples).
     baselines : bool, str, list or dict, default=True
         What the part "baselines" compares the model with, as for :func:`multikernel.compare`: True is the
         best single view, the plain sum and a tuned RBF SVM; "all" adds late fusion, stacking, gradient
@@ -178,6 +181,9 @@ def evaluate(
     rows = choose_rows(shown, subject.task, max_points, random_state, count_rows(X))
     with share_grams():
         found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
+    if reasons.WHY in wanted:
+        shown_most = (max_points, random_state)
+        found[reasons.WHY] = _why(subject, (X, targets), rows, (cohort, shown_most), report)
     outcomes.note_warnings(report.notes)
     if rows.size < count_rows(X):
         report.notes.append(
@@ -233,6 +239,7 @@ def _cohort(subject: Subject, X_test: Any, y_test: Any, asked: Part) -> Cohort |
         raise TypeError(f"X_test needs a model that predicts labels or values; {name} has no score.")
     if X_test is not None and not subject.is_precomputed:
         X_test = as_tables(X_test)
+    require_same_samples(X_test, y_test, precomputed=subject.is_precomputed and not subject.steps)
     return scored_cohort(subject, X_test, y_test, asked)
 
 
@@ -248,6 +255,7 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     require_samples_of_fit(subject.final, n)
     if y is None:
         return None
+    require_same_samples(X, y, precomputed=subject.is_precomputed and not subject.steps)
     if subject.task == "survival":
         y = as_survival(y).to_structured()
     targets = np.asarray(y)
@@ -270,6 +278,26 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
 def _listed(labels: Iterable[Any]) -> str:
     texts = sorted(map(repr, labels))
     return ", ".join(texts[:_SHOWN]) + (" …" if len(texts) > _SHOWN else "")
+
+
+def _why(
+    subject: Subject,
+    data: tuple[Any, Array | None],
+    rows: Array,
+    options: tuple[Cohort | None, tuple[int, int]],
+    report: Report,
+) -> Part | None:
+    """The reasons, on the cohort where there is one, else on the samples of the fit."""
+    X, y = data
+    if y is None:
+        report.omit(reasons.WHY, "it needs labels or values.")
+        return None
+    cohort, (most, seed) = options
+    looked = reasons.Samples(X, y, rows, "training")
+    if cohort is not None:
+        drawn = choose_rows(cohort.y, subject.task, most, seed, count_rows(cohort.X))
+        looked = reasons.Samples(cohort.X, cohort.y, drawn, "cohort")
+    return reasons.why_part(subject, looked, data, report)
 
 
 # ------------------------------------------------------------------ samples

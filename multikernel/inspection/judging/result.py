@@ -86,7 +86,12 @@ class Evaluation(Mapping[str, Any]):
         if not texts and held_out:
             texts = [f"Held out, {held_out['metric']} is {held_out['score']:.3f}."]
         others = [part["answer"] for part in map(self._parts.get, self.parts) if part and part.get("answer")]
-        return (texts or others or ["Nothing was computed that could be told in a sentence."])[0]
+        return (texts or others or [self._why_nothing()])[0]
+
+    def _why_nothing(self) -> str:
+        """What stands for the sentence where no part has one."""
+        left_out = [f"{each['part']}: {each['why']}" for each in self._parts.get("omitted", [])]
+        return " ".join(["No part was computed that has a sentence.", *left_out])
 
     def __str__(self) -> str:
         return self.summary

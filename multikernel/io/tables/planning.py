@@ -390,6 +390,8 @@ def require_known_task(method: Method, task: str) -> None:
         return
     others = " or ".join(name for name in method.tasks if name != "nothing")
     way = f"say what the target is (--task {others}) where it is that, or " if others else ""
+    if "survival" in method.tasks:
+        way = "name two columns (--time and --event) in the place of --target, or "
     kin = " or ".join([other.name for other in list_methods(task) if other.predicts][:2])
     raise ValueError(
         f"{method.name} learns from {' or '.join(method.tasks)}, and the target is taken for {task}: {way}"

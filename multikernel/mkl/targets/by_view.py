@@ -38,7 +38,8 @@ class _Sums:
 
     def parts(self) -> tuple[Array, Array]:
         """R² of each view (T, n_kernels), and of a wrong mean (T,)."""
-        mean_y, mean_f = self.y / self.weight, self.f / self.weight
+        weight = np.where(self.weight > 0.0, self.weight, np.nan)  # nothing is known of unobserved targets
+        mean_y, mean_f = self.y / weight, self.f / weight
         total = self.yy - self.weight * mean_y**2
         total = np.where(total > 1e-15 * self.yy, total, np.nan)  # of a constant there is no R²
         views = (2.0 * (self.cy - self.c * mean_y) - (self.cf - self.c * mean_f)) / total
@@ -77,7 +78,50 @@ def score_by_view(self: Any, X: Any, y: Any, sample_weight: Any = None) -> pd.Da
     named = names_of_targets(y, n_targets)
     names = named if hasattr(y, "columns") else getattr(self, "target_names_", named)
     frame = pd.DataFrame(views, index=pd.Index(names, name="target"), columns=list(self.view_names_))
-    return frame.assign(**{OFFSET: offset, TOTAL: views.sum(axis=1) + offset})
+    frame = frame.assign(**{OFFSET: offset, TOTAL: views.sum(axis=1) + offset})
+    counted = known & (weights > 0.0)[:, None]
+    highest, lowest = (np.where(counted, values, end) for end in (-np.inf, np.inf))
+    frame[highest.max(axis=0) <= lowest.min(axis=0)] = np.nan  # a constant: differences are rounding errors
+    return frame
+
+
+def score_observed(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """R² of each target over the samples on which it was observed, the mean over the targets."""
+    check_is_fitted(self)
+    values = check_targets(self, X, y, multi_output=True, may_lack_values=True)
+    predicted = np.reshape(self.predict(X), (len(values), -1))
+    if values.shape != predicted.shape:
+        raise ValueError(f"y must have the {predicted.shape[1]} target(s) of fit; got {values.shape[1]}.")
+    weights = check_sample_weights(sample_weight, len(values))
+    known = np.isfinite(values) & (weights > 0.0)[:, None]
+    scored = known.sum(axis=0) >= 2
+    if not scored.any():
+        raise ValueError("R² needs a target that is observed on at least 2 samples; y has none.")
+    known = known[:, scored]
+    y, f = (np.where(known, part[:, scored], 0.0) for part in (values, predicted))
+    return float(r2_by_target(y, f, known * weights[:, None]).mean())
+
+
+def r2_by_target(y: Array, predicted: Array, weights: Array) -> Array:
+    """R² of each target with a weight for each value; of a constant 1 where it is met, 0 elsewhere.
+
+    Examples
+    --------
+    >>> y, weights = np.array([[1.0, 5.0], [3.0, 5.0]]), np.ones((2, 2))
+    >>> r2_by_target(y, y + [0.5, 0.0], weights).tolist()
+    [0.75, 1.0]
+    """
+    mean = (weights * y).sum(axis=0) / weights.sum(axis=0)
+    highest, lowest = (np.where(weights > 0.0, y, end) for end in (-np.inf, np.inf))
+    varies = highest.max(axis=0) > lowest.min(axis=0)
+    total = np.where(varies, (weights * (y - mean) ** 2).sum(axis=0), 1.0)
+    errors = (weights * (y - predicted) ** 2).sum(axis=0)
+    return np.asarray(np.where(varies, 1.0 - errors / total, errors == 0.0), dtype=float)
+
+
+def lacks_values(y: Any) -> bool:
+    """Does a table of targets hold NaN, or None?"""
+    return np.ndim(y) == 2 and bool(pd.isna(np.asarray(y)).any())
 
 
 def _sums(model: Any, X: Any, y: Array, weights: Array) -> _Sums:

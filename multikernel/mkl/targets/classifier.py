@@ -215,14 +215,25 @@ def as_indicators(y: Any) -> Array | None:
     """
     if scipy.sparse.issparse(y):
         y = y.toarray()
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(
+            "y must be a 1d array of classes, or an indicator matrix of 0 and 1; got lists of different "
+            "lengths. Use sklearn.preprocessing.MultiLabelBinarizer."
+        ) from error
     if values.ndim != 2 or values.shape[1] < 2:
         return None
     try:
         labels = values.astype(float)
     except (TypeError, ValueError):
-        return None
-    return labels if np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all() else None
+        labels = np.full((1, 1), 2.0)
+    if not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
+        raise ValueError(
+            "y must be a 1d array of classes, or an indicator matrix of 0 and 1, NaN where a label is not "
+            f"known; got an array of shape {values.shape} with other values. Use 1 where a label holds."
+        )
+    return labels
 
 
 def require_both(labels: Array, names: Sequence[str]) -> None:

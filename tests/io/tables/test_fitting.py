@@ -106,6 +106,7 @@ def test_the_task_is_found_from_the_target():
         (np.full(N, "a"), {}, "target 'y' of t.csv: y must hold two classes"),
         (features()[:, 0], {"method": "localised"}, "did you mean 'localized'"),
         (features()[:, 0], {"method": "discriminant", "task": "values"}, "learns from classes"),
+        (features()[:, 0], {"method": "survival"}, "--time and --event.* in the place of --target"),
         (LABELS, {"method": "pca"}, "does not predict"),
         (LABELS, {"parameters": {"Cc": 2}}, "no parameter 'Cc'"),
         (LABELS, {"parameters": {"kernels": "linear"}}, "--kernels"),

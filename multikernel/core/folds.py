@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
@@ -22,6 +29,7 @@ from .._validation import check_flag, check_positive_integer
 from .survival_targets import SurvivalTarget, as_survival
 
 Split = tuple[Array, Array]
+_BY_CLASS = (StratifiedKFold, RepeatedStratifiedKFold, StratifiedShuffleSplit, StratifiedGroupKFold)
 
 
 def random_source(random_state: Any) -> np.random.RandomState:
@@ -188,7 +196,7 @@ def list_splits(
             random_state=random_state,
         )
     if isinstance(y, SurvivalTarget):  # splitters take rows of it, or count them
-        y = y.to_structured()
+        y = y.event if isinstance(cv, _BY_CLASS) else y.to_structured()
     try:
         folds = check_cv(cv, y, classifier=classifier)
     except (TypeError, ValueError, NotImplementedError) as error:  # the last of a memoryview

@@ -118,7 +118,7 @@ def checks_ids(score: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(score)
     def score_of_same_ids(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(getattr(y, "index", None), pd.Index) and not is_dask(X):
-            _require_ids_of_score(self, X, y)
+            require_same_samples(X, y, precomputed=self._precomputed)
         if is_classifier(self) and y is not None and not (is_dask(X) or is_dask(y)):
             _require_labels(y)
         return score(self, X, y, *args, **kwargs)
@@ -134,9 +134,9 @@ def _require_labels(y: Any) -> None:
         codes_of_classes(labels, if_missing="Leave samples without a label out.")
 
 
-def _require_ids_of_score(estimator: Any, X: Any, y: Any) -> None:
+def require_same_samples(X: Any, y: Any, *, precomputed: bool) -> None:
     """Refuse targets of other samples than the rows of X, in any form that ``fit`` takes."""
-    if estimator._precomputed:
+    if precomputed:
         _require_ids_of_grams(row_labels(X), y)
     else:
         _require_same_ids(as_tables(X), y)

@@ -320,6 +320,11 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
         self._refuse_entries(target)
         entry = np.full(len(target), -1.0) if target.entry is None else target.entry
         targets = np.column_stack([target.time, target.event, entry, codes])
+        if self.loss == "cox" and not _compares(targets[weights > 0.0]):
+            raise ValueError(
+                'loss="cox" needs an event at which other samples of the same stratum are at risk; y has '
+                "none. Use more samples, or fewer strata."
+            )
         self.n_events_ = int(np.count_nonzero(target.event))
         return targets, weights
 
@@ -487,6 +492,17 @@ def training_scores(Ks: Array, solved: Solved) -> Array:
         part = result.factors.get(int(m))
         total += result.weights[m] * (Ks[m] @ beta) if part is None else part.factor.L @ part.coef[0]
     return total if solved.scales is None else solved.scales * total
+
+
+def _compares(targets: Array) -> bool:
+    """Is there an event at which two samples of a stratum are at risk?"""
+    for code in np.unique(targets[:, STRATUM]):
+        inside = targets[targets[:, STRATUM] == code]
+        at = inside[inside[:, EVENT] > 0.0, TIME]
+        over, late = (np.searchsorted(np.sort(inside[:, column]), at) for column in (TIME, ENTRY))
+        if (late - over >= 2).any():  # those who entered before, less those whose time is over
+            return True
+    return False
 
 
 def _coded(strata: Any, n: int) -> tuple[Array, Array]:

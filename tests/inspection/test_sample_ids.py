@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from multikernel import MKLClassifier, MKLRegressor, evaluate
+from multikernel.inspection import enriched_sets, explain, select_views
 from multikernel.inspection.subject import sample_ids
 from multikernel.kernels import Linear
 from multikernel.report import render_html, summarize
@@ -43,6 +44,21 @@ def test_misclassified_samples_are_named_by_their_ids(evaluated, joined):
     assert all(sample["observed"] == joined[1].iloc[sample["row"]] for sample in found["samples"])
     sure = [sample["probability"] for sample in wrong]
     assert sure == sorted(sure, reverse=True) and len(found["samples"]) == len(wrong) + found["n_uncertain"]
+
+
+def test_targets_of_other_samples_are_refused(evaluated, joined):
+    (X, y), model = joined, evaluated[0]
+    other = y.iloc[::-1]
+    judged = (
+        lambda: evaluate(model, X, other, parts=["held_out"]),
+        lambda: evaluate(model, X, y, X_test=X, y_test=other, parts=["held_out"]),
+        lambda: explain(model, X, other),
+        lambda: select_views(model, X, other),
+        lambda: enriched_sets(model, X, other),
+    )
+    for judge in judged:
+        with pytest.raises(ValueError, match="row 0 is 'patient 0' in X and 'patient 39' in y"):
+            judge()
 
 
 def test_points_of_pictures_have_the_ids(evaluated):

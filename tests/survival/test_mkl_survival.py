@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.svm import FastKernelSurvivalSVM, FastSurvivalSVM
 from sksurv.util import Surv
@@ -327,6 +327,10 @@ def test_order_of_samples_does_not_matter(loss):
         (([1, 0, 1, 0], [1.0, np.nan, 3.0, 4.0]), "row 1 has nan"),
         (([1, 0, 1, 0], [0.0, 2.0, 3.0, 4.0]), "time 0 in row 0"),
         (([1, 0], [1.0, 2.0]), "same number of samples; got 4 and 2"),
+        (
+            ([0, 0, 0, 1], [1.0, 2.0, 3.0, 4.0]),
+            "event at which other samples of the same stratum are at risk",
+        ),
         (np.arange(4.0), "must hold an event and a time"),
         (None, "requires y to be passed"),
     ],
@@ -334,6 +338,27 @@ def test_order_of_samples_does_not_matter(loss):
 def test_bad_targets(y, message):
     with pytest.raises(ValueError, match=message):
         MKLSurvival([Linear()]).fit(np.eye(4), y)
+
+
+def test_events_that_nobody_else_is_at_risk_of():
+    y = {"event": [1, 1, 0, 1], "time": [1.0, 2.0, 3.0, 4.0]}
+    model = MKLSurvival([Gaussian()])
+    with pytest.raises(ValueError, match="Use more samples, or fewer strata"):
+        model.fit(np.eye(4)[:, :2], y, strata=["p", "q", "r", "s"])
+    with pytest.raises(ValueError, match="other samples of the same stratum"):
+        model.fit(np.eye(4)[:, :2], {**y, "entry": [0.0, 1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="other samples of the same stratum"):
+        model.fit(np.eye(4)[:, :2], y, sample_weight=[0.0, 0.0, 0.0, 1.0])
+    assert model.fit(np.eye(4)[:, :2], ([0, 0, 1, 1], [1.0, 2.0, 4.0, 4.0])).n_events_ == 2
+    assert model.fit(np.eye(4)[:, :2], {**y, "entry": [0.0, 1.0, 1.5, 3.0]}).n_events_ == 3
+
+
+def test_stratified_splitters_take_the_events():
+    X, event, time, _ = sample(40)
+    search = MKLSurvivalCV(VIEWS, Cs=[0.1, 1.0], norms=[1.0], cv=StratifiedKFold(3))
+    ours = clone(search).set_params(cv=list(StratifiedKFold(3).split(X, event)))
+    same = [model.fit(X, (event, time)).best_score_ for model in (search, ours)]
+    assert same[0] == same[1]
 
 
 def test_time_zero():

@@ -220,7 +220,7 @@ def enriched_sets(
     n_permutations = check_positive_integer("n_permutations", n_permutations)
     level = check_number("level", level, above=0.0, below=1.0)
     check_choice("correction", correction, CORRECTIONS)
-    names, Ks = gram_stack(estimator.kernels, X)
+    names, Ks = gram_stack(estimator.kernels, X, y)
     y = check_targets(y, Ks.shape[1])
     rng = random_source(0 if random_state is None else random_state)
     orders = [np.arange(y.size), *(rng.permutation(y.size) for _ in range(n_permutations))]

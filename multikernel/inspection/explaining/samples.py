@@ -15,6 +15,7 @@ from ..._typing import Array
 from ..._validation import check_positive_integer
 from ...core.estimator import KernelEstimator
 from ...core.fitted import DualKernels, FittedKernels
+from ...core.inputs import require_same_samples
 from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
@@ -351,6 +352,7 @@ def explain(
     if (X_train is None) != (y_train is None):
         raise TypeError("X_train and y_train belong together; got one of them.")
     reached = subject.inputs(X)
+    require_same_samples(reached, y, precomputed=final._precomputed)
     contributions = _named(final.contributions_frame(reached), X, subject)
     machines = _machine_names(contributions, final)
     table = _predictions(model, X, y, contributions, machines)

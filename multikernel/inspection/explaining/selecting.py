@@ -18,6 +18,7 @@ from ..._typing import Array
 from ..._validation import check_choice, check_number, check_positive_integer
 from ...core.estimator import KernelEstimator
 from ...core.folds import random_source
+from ...core.inputs import require_same_samples
 from ...core.missing_views import FILL_OF
 from ...views import KernelWarning, make_bank
 from ...views.precomputed import is_precomputed, storage_of
@@ -246,7 +247,7 @@ def select_views(
     ['view0', 'view1']
     """
     check_choice("method", method, METHODS)
-    names, Ks, machine = _read(estimator, X)
+    names, Ks, machine = _read(estimator, X, y)
     y = check_targets(y, Ks.shape[1])
     classes = _has_classes(machine, y)
     if len(np.unique(y)) < 2:
@@ -265,7 +266,7 @@ def select_views(
 
 
 # ------------------------------------------------------------------ input
-def _read(estimator: Any, X: Any) -> tuple[list[str], Array, Any]:
+def _read(estimator: Any, X: Any, y: Any) -> tuple[list[str], Array, Any]:
     """Names and Gram matrices (n_kernels, n, n) of the views; the estimator where one was given."""
     machine = estimator if isinstance(estimator, KernelEstimator) else None
     if machine is None and hasattr(estimator, "fit") and hasattr(estimator, "predict"):
@@ -275,15 +276,16 @@ def _read(estimator: Any, X: Any) -> tuple[list[str], Array, Any]:
             "reaches it."
         )
     kernels = estimator if machine is None else machine.kernels
-    return (*gram_stack(kernels, X), machine)
+    return (*gram_stack(kernels, X, y), machine)
 
 
-def gram_stack(kernels: Any, X: Any) -> tuple[list[str], Array]:
-    """Names and Gram matrices, (n_kernels, n, n), of the samples for a ``kernels=`` argument."""
+def gram_stack(kernels: Any, X: Any, y: Any) -> tuple[list[str], Array]:
+    """Names and Gram matrices, (n_kernels, n, n), of the samples of `y` for a ``kernels=`` argument."""
     given = storage_of(kernels)
     fill = FILL_OF.get(given.missing)
     bank = make_bank(given, gram="dense", fill=fill)
     table = as_stack(X, at_fit=True) if is_precomputed(given) else as_tables(X)
+    require_same_samples(table, y, precomputed=is_precomputed(given))
     Ks = np.asarray(bank.fit_stack(table), dtype=np.float64)
     named = names_of(table) if is_precomputed(given) else None
     return [str(name) for name in named or bank.view_names_], Ks

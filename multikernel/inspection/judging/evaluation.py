@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array
 from ..._validation import as_list, check_choice, check_number
+from ...core.inputs import require_same_samples
 from ...core.store import Progress
 from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
@@ -238,6 +239,7 @@ def _cohort(subject: Subject, X_test: Any, y_test: Any, asked: Part) -> Cohort |
         raise TypeError(f"X_test needs a model that predicts labels or values; {name} has no score.")
     if X_test is not None and not subject.is_precomputed:
         X_test = as_tables(X_test)
+    require_same_samples(X_test, y_test, precomputed=subject.is_precomputed and not subject.steps)
     return scored_cohort(subject, X_test, y_test, asked)
 
 
@@ -253,6 +255,7 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     require_samples_of_fit(subject.final, n)
     if y is None:
         return None
+    require_same_samples(X, y, precomputed=subject.is_precomputed and not subject.steps)
     if subject.task == "survival":
         y = as_survival(y).to_structured()
     targets = np.asarray(y)

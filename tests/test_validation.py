@@ -229,3 +229,10 @@ test_choices_types_and_shapes_are_listed = refused(
     (lambda: check_square(np.ones((0, 0)), "K"), r"one sample; got shape \(0, 0\)"),
     (lambda: check_square([["a"]], "K"), "K must be a numeric array; got list"),
 )  # fmt: skip
+
+
+def test_an_eigenvalue_that_may_be_rounding_is_told_from_an_indefinite_kernel():
+    for low, may_be in ((-1e-6, True), (-0.5, False)):
+        with pytest.raises(ValueError, match=r"smallest eigenvalue") as caught:
+            raise_indefinite(np.diag([1.0, 1.0, low]), "kernel 'k'")
+        assert ("compute the kernel in float64" in str(caught.value)) is may_be

@@ -283,8 +283,11 @@ def raise_indefinite(K: np.ndarray, label: str) -> None:
         start = np.random.default_rng(0).standard_normal(len(K)).astype(K.dtype)
         values = scipy.sparse.linalg.eigsh(K, 1, which="SA", tol=1e-3, v0=start, return_eigenvectors=False)
         lowest = float(values[0])
+    rounding = ""
+    if -lowest < 1e-5 * float(np.mean(K.diagonal())):
+        rounding = "That small, it may be the rounding of single precision: compute the kernel in float64. "
     raise ValueError(
-        f"kernels must be positive semidefinite; {label} has smallest eigenvalue {lowest:.3g}. "
+        f"kernels must be positive semidefinite; {label} has smallest eigenvalue {lowest:.3g}. {rounding}"
         'Repair it with KernelBank(kernels, psd="clip") (drop the negative part) or psd="shift" (add a '
         "multiple of I)."
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from multikernel._validation import RowError, check_gram, check_real_matrix, check_square
 from multikernel.kernels._rows import Pair, Rows, product_tiles, row_blocks, write_tile
@@ -96,7 +97,8 @@ class FunctionKernel(Kernel):
     """k from a function: ``func(X, Z)`` returns the Gram matrix (n, n_z) of two sets of rows.
 
     The function gets the rows of its columns as they were given (array, sparse matrix, DataFrame or list), so
-    they may be strings, graphs or anything it understands.
+    they may be strings, graphs or anything it understands. Integers of less than 64 bits are given as 64
+    bits: sums of products do not overflow.
 
     Parameters
     ----------
@@ -147,12 +149,12 @@ class FunctionKernel(Kernel):
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         # the function's own warnings are its author's, as NumPy gives them by default
         with np.errstate(all="warn", under="ignore"):
-            out[...] = self._call(pair.left.raw, pair.right.raw, pair.shape)
+            out[...] = self._call(_widened(pair.left.raw), _widened(pair.right.raw), pair.shape)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         n = len(rows)
         if self.diag_func is not None:
-            diagonal = np.asarray(self.diag_func(rows.raw), dtype=np.float64)
+            diagonal = np.asarray(self.diag_func(_widened(rows.raw)), dtype=np.float64)
             if diagonal.shape != (n,):
                 raise ValueError(
                     f"diag_func of {self.name!r} must return shape ({n},), not {diagonal.shape}."
@@ -161,10 +163,22 @@ class FunctionKernel(Kernel):
         diagonal = np.empty(n)
         for start in range(0, n, _DIAGONAL_BLOCK):
             block = slice(start, min(start + _DIAGONAL_BLOCK, n))
-            part = take_rows(rows.raw, block)
+            part = _widened(take_rows(rows.raw, block))
             size = block.stop - start
             diagonal[block] = self._call(part, part, (size, size)).diagonal()
         return diagonal
+
+
+def _widened(rows: Any) -> Any:
+    """The rows, with integers of less than 64 bits as int64."""
+    if isinstance(rows, pd.DataFrame):
+        short = [name for name, dtype in rows.dtypes.items() if _is_short(dtype)]
+        return rows.astype(dict.fromkeys(short, np.int64)) if short and rows.columns.is_unique else rows
+    return rows.astype(np.int64) if _is_short(getattr(rows, "dtype", None)) else rows
+
+
+def _is_short(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype.itemsize < 8
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.metrics import pairwise
@@ -327,3 +328,15 @@ def test_input_is_never_modified():
     np.testing.assert_array_equal(unsorted.indices, before[1])
     np.testing.assert_array_equal(table, Z)
     np.testing.assert_allclose(Linear()(unsorted), [[26.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint32])
+def test_products_of_small_integers_do_not_overflow(dtype):
+    small = np.array([[100, 120], [3, 90], [127, 1]], dtype=dtype)
+    exact = small.astype(float) @ small.T.astype(float)
+    kernel = FunctionKernel(lambda A, B: np.asarray(A) @ np.asarray(B).T)
+    for rows in (small, pd.DataFrame(small, columns=["p", "q"])):
+        np.testing.assert_array_equal(kernel(rows), exact)
+        np.testing.assert_array_equal(kernel.diag(rows), exact.diagonal())
+    counted = FunctionKernel(kernel.func, diag_func=lambda A: (A * A).sum(axis=1))
+    np.testing.assert_array_equal(counted.diag(small), exact.diagonal())

@@ -14,7 +14,7 @@ from multikernel.rows.tables import count_rows
 from multikernel.views.columns import check_positions
 from multikernel.views.low_rank.transforms import trace_errors
 from multikernel.views.low_rank.view import ViewFitter, check_low_rank, iter_parts
-from multikernel.views.tables import as_table, n_columns, require_width
+from multikernel.views.tables import MultiTable, as_table, n_columns, require_width
 from multikernel.views.view import as_views, automatic_names, place_views
 
 
@@ -128,7 +128,7 @@ class LowRankBank:
         self.view_names_ = [view.name for view in self.views_]
         self.approximations_ = [view.approximation for view in self.views_]
         self.n_kernels_ = len(self.views_)
-        width = n_columns(table)
+        width = n_columns(self._read(table))
         if width is not None:
             self.n_features_in_ = width
         self._activate(range(self.n_kernels_))
@@ -208,8 +208,16 @@ class LowRankBank:
         if not self.active_:
             raise ValueError("no view is active in this bank; restrict it to at least one.")
         table = as_table(X)
-        require_width(table, getattr(self, "n_features_in_", None), "LowRankBank")
+        require_width(self._read(table), getattr(self, "n_features_in_", None), "LowRankBank")
         return table
+
+    def _read(self, table: Any) -> Any:
+        """The table; of several tables those that a view reads."""
+        if not isinstance(table, MultiTable):
+            return table
+        names = {view.selection.table for view in self.views_}
+        tables = {name: table[name] for name in table.names if name in names}
+        return table.with_tables(tables) if tables else table
 
     def restrict(self, active: Any) -> LowRankBank:
         """A compact bank with the factors of the views `active` only.

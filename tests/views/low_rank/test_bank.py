@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+from multikernel import MKLClassifier
 from multikernel._validation import NotFiniteError, RowError, naming
 from multikernel.kernels import (
     Chi2,
@@ -332,3 +333,23 @@ test_ranks_and_tables_that_do_not_fit_are_refused = refused(
     (lambda: SINGLE.transform(X * np.where(np.arange(90) == 60, 1e39, 1.0)[:, None]),
         "factors of view 'large' do not fit in float32 at row 60"),
 )  # fmt: skip
+
+
+# ------------------------------------------------------------------ several tables
+def test_tables_that_no_view_reads_may_be_there_or_not():
+    tables = {"one": X, "other": X[:, :2]}
+    bank = LowRankBank([View("gaussian", Gaussian(gamma=0.5), table="one")], rank=15).fit(tables)
+    Z = bank.transform({"one": X})
+    np.testing.assert_array_equal(bank.transform(tables), Z)
+    assert bank.n_features_in_ == 4
+    with pytest.raises(ValueError, match="X has 3 features"):
+        bank.transform({"one": X[:, :3]})
+
+
+def test_a_model_reads_the_tables_of_its_views():
+    tables, label = {"one": X, "other": X[:, :2]}, X[:, 0] > 0
+    models = {
+        gram: MKLClassifier(KernelBank([View("line", Linear(), table="one")], gram=gram)).fit(tables, label)
+        for gram in ("dense", "low_rank")
+    }
+    np.testing.assert_array_equal(models["low_rank"].predict(tables), models["dense"].predict(tables))

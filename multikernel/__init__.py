@@ -88,6 +88,7 @@ _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 _NEW_HOMES = {name: room for room, names in _MOVED.items() for name in names}
 __all__ = sorted(_HOMES)
 _OTHERS = (
+    "cooperative",
     "core",
     "datasets",
     "doctor",

@@ -15,6 +15,7 @@ from ._validation import check_choice, refuse_old_names
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
+from .cooperative import CooperativeClassifier, CooperativeRidge
 from .core.about import About
 from .discriminant import KernelDiscriminantClassifier
 from .localized import (
@@ -87,6 +88,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("survival", "Kernel weights from censored times", None, None, None, MKLSurvival),
     ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
     ("tasks", "Weights of several tasks, learned together", MultiTaskMKLClassifier, MultiTaskMKLRegressor),
+    ("cooperative", "Views that are drawn to agree", CooperativeClassifier, CooperativeRidge),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

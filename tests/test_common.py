@@ -25,6 +25,7 @@ from multikernel import (
 from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.clustering import MultipleKernelKMeans
+from multikernel.cooperative import CooperativeClassifier, CooperativeRidge
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
@@ -102,6 +103,8 @@ ESTIMATORS = [
     MKLRidge(KernelBank([Linear(), Gaussian()], gram="low_rank", rank=0.1)),
     PairwiseRidge([Linear(), Gaussian()], split=1, weights="uniform"),
     PairwiseRidge([Linear(), Gaussian()], split=1, tol=1e-3),
+    CooperativeClassifier([Linear(), Gaussian()]),
+    CooperativeRidge([Linear(), Gaussian()]),
     MultiTaskMKLClassifier(),
     MultiTaskMKLRegressor(),
     MultiTaskMKLRegressor(loss="squared"),

@@ -94,6 +94,8 @@ ENTRIES = {
     "CombinedKernelRegressor": Entry(),
     "CompositionalKernelClassifier": Entry(**LIBSVM),
     "ConformalKernel": Entry({"n_steps": 5}, by_order=None, **ONE_KERNEL),
+    "CooperativeClassifier": Entry(**SHARP),
+    "CooperativeRidge": Entry(by_kernels=1e-8),
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),
@@ -585,6 +587,7 @@ ZERO_IS_FINE = {
     "projection_reg",
     "max_steps",
     "eig_tol",
+    "rho",
 }
 
 

@@ -112,6 +112,7 @@ MEANINGS = {
     "relative": "whether costs are relative to that of the first kernel",
     "reg": "strength of a regularization that is neither C nor alpha",
     "right": "kernels of the right objects",
+    "rho": "strength of the agreement of views",
     "rule": "by which one of several is chosen: a class from projections, a candidate from scores",
     "scoring": "score of a search",
     "search_C": "whether a search of costs moves C, too",

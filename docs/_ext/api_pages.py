@@ -29,6 +29,7 @@ PUBLIC = (
     "multikernel.pairs",
     "multikernel.survival",
     "multikernel.tasks",
+    "multikernel.cooperative",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

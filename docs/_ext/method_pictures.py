@@ -18,6 +18,7 @@ from multikernel import View
 from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.clustering import MultipleKernelKMeans
+from multikernel.cooperative import CooperativeRidge
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
@@ -250,6 +251,21 @@ def tasks(fig: Figure) -> None:
         for place, task in enumerate(frame.columns):
             ax.bar(np.arange(6) + 0.27 * (place - 1), frame[task], 0.25, color=COLOURS[place])
         ax.set(xticks=range(6), title=f"sharing={sharing!r}", xlabel="view")
+
+
+@ESTIMATORS.shows(
+    "cooperative", "What two views predict for each sample: the additive model, and views drawn to agree."
+)
+def cooperative(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=80)
+    X = factor[:, None] + 2.0 * rng.normal(size=(80, 12))
+    views = [("first view", Linear(), range(6)), ("second view", Linear(), range(6, 12))]
+    for ax, rho in zip(fig.subplots(1, 2, sharex=True, sharey=True), (0.0, 10.0), strict=True):
+        model = CooperativeRidge(views, alpha=0.1, rho=rho).fit(X, factor)
+        parts = model.contributions(X)
+        ax.scatter(parts[:, 0], parts[:, 1], s=10, c=factor, cmap="viridis")
+        ax.set(title=f"rho={rho:g}", xlabel=views[0][0], ylabel=views[1][0])
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

@@ -1,6 +1,6 @@
 """Classification and regression by a few columns of many kernels."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..core.about import About
 from ..core.callbacks import progress_of
 from ..core.decisions import MachineClassifier, binary_problems, calibrate
 from ..core.estimator import KernelEstimator, require_finite, worst_status
-from ..core.fitted import FittedKernels
+from ..core.fitted import ColumnKernels, FittedKernels
 from ..core.inputs import (
     Samples,
     check_sample_weights,
@@ -31,21 +31,6 @@ from .solver.generation import generate_columns
 
 METHODS = ("lp", "qp", "mark")
 _MARK_COLUMNS = 100
-
-
-@dataclass(frozen=True)
-class ColumnKernels:
-    """Kernels by coefficients of their columns, (n_machines, n_kernels, n_support)."""
-
-    bank: Any
-    coefficients: Array
-
-    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score of each kernel in use."""
-        for m, K in self.bank.iter_kernels(X):
-            yield m, K @ self.coefficients[:, m].T
-
-
 _LARGEST = 1e150  # of targets
 
 

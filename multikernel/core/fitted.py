@@ -149,6 +149,19 @@ class FactorKernels:
             yield m, Z @ self.coefficients[:, offsets[m] : offsets[m + 1]].T
 
 
+@dataclass(frozen=True)
+class ColumnKernels:
+    """Kernels by dual coefficients of their own, (n_machines, n_kernels, n_support)."""
+
+    bank: Any
+    coefficients: Array
+
+    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score of each kernel in use."""
+        for m, K in self.bank.iter_kernels(X):
+            yield m, K @ self.coefficients[:, m].T
+
+
 # ---------------------------------------------------------------------- samples that lack views
 def sample_scales(has: Array, weights: Array) -> Array:
     """c of samples that have some views, (n,) for weights (n_kernels,) and (n, k) for (k, n_kernels).

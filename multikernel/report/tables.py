@@ -425,8 +425,11 @@ def _most_wrong_table(why: Mapping[str, Any]) -> Table:
     )
     numbered = "" if named else " Rows are counted from 0."
     nearest = " Nearest by the learned kernel." if "Nearest training sample" in columns else ""
-    nearest += " Adds most to it: the view that moves the score farthest towards what was predicted."
-    caption = f"The largest errors first. Error: {error}.{nearest}{numbered}"
+    most = (
+        " Adds most to it: the view that moves the score farthest towards the prediction, or the intercept."
+    )
+    most = most if "Adds most to it" in columns else ""
+    caption = f"The largest errors first. Error: {error}.{most}{nearest}{numbered}"
     table = _tell(caption, columns, samples, words=0)
     texts = {"Sample", "Adds most to it", "Nearest training sample"}
     texts |= {"Observed", "Predicted"} if of_classes else set()
@@ -446,6 +449,8 @@ def _adds_most(sample: Mapping[str, Any]) -> str:
         falls = sample["predicted"] < sample["observed"]
     sign = -1.0 if falls else 1.0
     first = max(steps["rows"], key=lambda step: sign * (step["value"] or 0.0))
+    if sign * (first["value"] or 0.0) <= 0.0:  # no view speaks for it
+        return steps["start_name"]
     return f"{first['name']} {format_difference(first['value'])}"
 
 

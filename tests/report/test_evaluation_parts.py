@@ -128,6 +128,20 @@ def test_markdown_has_the_tables():
     assert [line[3:] for line in lines if line.startswith("## ")] == ["Weights", *parts]
 
 
+def test_what_the_most_wrong_samples_owe_it_to():
+    made = evaluation()
+    first, second = made["why"]["rows"][:2]
+    first["steps"] |= {
+        "machine": "cat",
+        "rows": [{"name": "sound", "value": 2.0}, {"name": "image", "value": -1.0}],
+    }
+    second["steps"]["rows"] = [{"name": "sound", "value": -2.0}, {"name": "image", "value": -1.0}]
+    lines = render_markdown(summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)).splitlines()
+    # the machine of two classes is that of the other class: what lowers its score speaks for the prediction
+    assert "| 0 | cat | fox | 2.0000 | image −1.0000 | 7 |" in lines
+    assert "| 1 | dog | fox | 1.7500 | intercept | 8 |" in lines
+
+
 def test_the_summary_holds_a_plain_copy():
     made = evaluation()
     made["held_out"]["score"] = float("nan")

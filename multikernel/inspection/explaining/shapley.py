@@ -95,7 +95,8 @@ class ViewShapley:
         gain = self.score - self.score_without
         how = "exact" if self.n_permutations is None else f"sampled in {self.n_permutations} orders"
         return (
-            f"All views together raise {self.scoring} by {gain:.3f}, from {self.score_without:.3f} to "
+            f"All views together raise {self.scoring} by {gain:.3f}, from "
+            f"{round(self.score_without, 3) + 0.0:.3f} to "
             f"{self.score:.3f}. Of this gain, {listed(told)} (Shapley values, {how})."
         )
 

@@ -17,10 +17,11 @@ from typing import Any
 
 from ...bayesian.estimators import BayesianMKLClassifier, BayesianMKLRegressor
 from ...bayesian.solver.learn import BayesianResult
-from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels
+from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor
 from ...clustering.kmeans import MultipleKernelKMeans
+from ...cooperative.estimators import CooperativeClassifier, CooperativeRidge
 from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
-from ...core.fitted import DualKernels, FactorKernels, FittedKernels, KernelFactor
+from ...core.fitted import ColumnKernels, DualKernels, FactorKernels, FittedKernels, KernelFactor
 from ...core.weights.subset import KernelLimit
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...boosting.estimators import ColumnKernels
-from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...core.fitted import ColumnKernels, DualKernels, FactorKernels, FittedKernels
 from ...kernels.dot import bounded_inverse
 from ...localized.base import GatedKernels
 from ...views.bank import KernelBank

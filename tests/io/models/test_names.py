@@ -28,7 +28,8 @@ FORMAT_2 = """
     BayesianMKLRegressor BayesianResult BestSingle CappedMKL Categories Center CenteredAlignment Chain
     Chi2 ClusterWeights Column ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap
     CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor
-    CompletedBank CompositionalKernelClassifier ConformalKernel ConformalModel Cosine CostPath Diffusion
+    CompletedBank CooperativeClassifier CooperativeRidge
+    CompositionalKernelClassifier ConformalKernel ConformalModel Cosine CostPath Diffusion
     DirichletWeights DiscriminantMKL DualKernels EasyMKL ElasticNetMKL EmpiricalMap EncodedColumn
     Encoding FactorKernels FactorMap FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap
     Frame FunctionKernel FunctionalForm FungDiscriminant Gappy GatedKernels GatingColumns

@@ -1,0 +1,1 @@
+"""Functions of several views with a penalty on their differences; no scikit-learn."""

@@ -241,7 +241,7 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
         ({"scoring": []}, ValueError, "one score at least"),
         ({"scoring": ["accuracy", "accuracy"]}, ValueError, "distinct names"),
         ({"scoring": "acuracy"}, ValueError, "scoring must be .* Did you mean 'accuracy'"),
-        ({"scoring": accuracy_score}, ValueError, "model 'plain' cannot be scored"),
+        ({"scoring": accuracy_score}, TypeError, "estimator, X, y.*make_scorer makes one"),
         ({"store": 3}, TypeError, "store must be the path of a file; got 3"),
         ({"store": Path(__file__).parent}, ValueError, r"is a folder. Use .*fits\.jsonl"),
     ],

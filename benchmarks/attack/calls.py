@@ -33,6 +33,7 @@ OUTPUTS = (
     "predict_proba",
     "transform",
     "contributions",
+    "contributions_frame",
     "predict_interval",
     "sample_kernel_weights",
     "score_samples",

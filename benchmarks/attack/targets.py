@@ -40,8 +40,14 @@ _BASE = "there to derive from"
 _INNER = "called by estimators with what they have checked; no parameter of a user leads here unchecked"
 _RESULT = "what a function of its room returns, made from what that function has checked"
 NOT_CALLED = {
-    "inspection.CrossViewMap": _RESULT,
-    "inspection.FeatureImportance": _RESULT,
+    **{
+        f"inspection.{name}": _RESULT
+        for name in (
+            *("AucCurve", "BrierCurve", "ConcordanceInterval", "CrossViewMap", "Enrichment", "Evaluation"),
+            *("Explanation", "FeatureImportance", "KaplanMeier", "LogRankTest", "SupportOverlap"),
+            *("ViewSelection", "ViewShapley"),
+        )
+    },
     "datasets.load_dataset": _READS,
     "datasets.check_dataset": _READS,
     "datasets.dataset_fingerprint": _READS,

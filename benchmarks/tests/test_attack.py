@@ -121,7 +121,7 @@ def test_every_kind_of_call_has_targets_and_a_share():
 def test_every_method_that_is_asked_on_samples_is_asked():
     """Beside those of fitting, of scikit-learn, and of banks on their way into a fit."""
     others = {"fit", "fit_transform", "fit_predict", "score", "fit_stack", "fit_on_demand", "moved"}
-    others |= {"iter_kernels", "get_n_splits", "explicit_features"}
+    others |= {"iter_kernels", "get_n_splits", "explicit_features", "score_by_view"}
     for target in targets.by_kind()["estimator"]:
         for name, method in inspect.getmembers(target, inspect.isfunction):
             if not name.startswith(("_", "set_", "get_")) and "X" in inspect.signature(method).parameters:

@@ -117,7 +117,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     Input:
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
-    - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
+    - ``_storage``, ``_storage_options`` : how kernels are stored, and what of that the family reads.
     - ``_reads_columns`` : whether it reads the columns of X as numbers itself, beside the kernels: categories
       and gaps are then refused.
     - ``_keeps_views`` : whether weights have the lower bounds that views ask for; else these are refused.
@@ -388,7 +388,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         of_scale = self.__dict__.pop("_remedy", "")  # said once, and not part of the model
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
-        searched = "fits" in (self.history_[-1] if self.history_ else {})
+        searched = any("fits" in entry for entry in getattr(self, "history_", []))
         remedy = {
             Status.MAX_ITER: "Raise max_nodes of the KernelLimit, or tol."
             if searched
@@ -567,7 +567,7 @@ class BaseMKL(KernelEstimator):
     - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
     - ``max_kernels`` : a parameter of families whose problems may be limited to a subset of the kernels.
     - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
-    - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
+    - ``_store(solutions, samples)``, ``_store_results(results, names)`` : what a fit keeps beyond machines.
     """
 
     norm: float

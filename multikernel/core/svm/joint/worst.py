@@ -260,8 +260,8 @@ def solve_worst(
     --------
     >>> import numpy as np
     >>> X, codes = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
-    >>> solve_worst(X @ X.T, codes, 2, 10.0).coefficients.round(3).tolist()
-    [[0.0, 0.0], [0.5, -0.5], [-0.5, 0.5], [0.0, 0.0]]
+    >>> (X @ X.T @ solve_worst(X @ X.T, codes, 2, 10.0).coefficients).round(3).tolist()  # the scores
+    [[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]]
     """
     K, codes, upper = checked_data(K, codes, n_classes, C)
     alpha = np.zeros((codes.size, n_classes)) if start is None else np.maximum(start, 0.0)

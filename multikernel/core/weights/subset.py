@@ -19,7 +19,8 @@ these duals, their forms q_m = Σ_t β_t'K_mβ_t, r_m = q_m / d_m² and the floo
 They close many nodes, and most nodes to which only one kernel can be added, without a fit.
 
 **Subsets** that are tried as the answer: the heaviest kernels of each relaxation, and from a new best one
-exchanges of one of its two lightest kernels for one of the three kernels outside with the largest r.
+exchanges of one of its two lightest kernels for one of the three kernels outside with the largest r. A search
+that is long also tries greedy forward selection.
 """
 
 import heapq
@@ -42,6 +43,7 @@ from .second import Exact
 
 _INNER = 0.1  # tol of the fits, of the tol of the search
 _EQUAL = 1e-10  # relative difference of kernels that count as multiples of each other
+_LONG = 30  # nodes after which greedy selection is worth its fits
 _LIGHTEST, _STRONGEST = 2, 3  # kernels that an exchange takes out and in
 
 
@@ -240,7 +242,7 @@ class SubsetSearch:
         tol: float,
     ) -> None:
         self.Ks, self.solve, self.allowed, self.planes, self.kept = Ks, solve, allowed, planes, kept
-        self.squares, self.tol = costs * costs, tol
+        self.squares, self.usable, self.tol = costs * costs, usable, tol
         self.fits = 0
         self.passes = 0.0
         self.best: Fit | None = None
@@ -320,6 +322,17 @@ class SubsetSearch:
                 changed = np.sort(np.append(base.subset[base.subset != leaves], enters))
                 if self.allowed.holds(changed) and self.planes.bound(changed) < self.threshold:
                     self.consider(changed, base if base.result.duals.size else None)
+
+    def grow(self) -> None:
+        """Try the subset of greedy forward selection: kernels are added one by one, each time the best."""
+        chosen = self.kept
+        while not is_over():
+            free = self.allowed.can_join(chosen, np.setdiff1d(self.usable, chosen))
+            if not free.size:
+                break
+            fits = [self.consider(np.append(chosen, m)) for m in free]
+            chosen = min(fits, key=lambda fit: fit.result.upper_bound).subset
+        self.improve()
 
     def _exchanges(self, fit: Fit) -> list[tuple[int, int]]:
         """Pairs of a kernel that leaves and one that enters."""
@@ -427,6 +440,8 @@ def learn_subset_weights(
     )
     record = Recorder(options.tol, allowed.max_nodes, options.callback, divisible=True)
     while search.open:
+        if len(record.history) == _LONG:
+            search.grow()
         search.expand()
         gap = relative_gap(search.upper, search.lower)
         entry = {

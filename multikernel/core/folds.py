@@ -293,11 +293,12 @@ def _needed(cv: Any) -> str:
     )
 
 
-def check_one_score(scoring: Any) -> None:
+def check_one_score(scoring: Any, *, has_targets: bool = True) -> None:
     """Refuse several scores where one model is chosen, or one curve drawn."""
     if isinstance(scoring, list | tuple | set | dict):
         raise TypeError(f"scoring must be one score, a name or a function; got {scoring!r}.")
-    check_signature(scoring)
+    if has_targets:  # else it takes an estimator and X, as many arguments as a metric
+        check_signature(scoring)
 
 
 def check_signature(scoring: Any) -> None:

@@ -159,7 +159,7 @@ def cost_path(
     costs = machine.costs if costs is None else costs
     powers = _check_exponents(exponents)
     X, y = indexable(X, y)
-    check_one_score(scoring)
+    check_one_score(scoring, has_targets=y is not None)
     folds = list_splits(cv, X, y, classifier=is_classifier(estimator), random_state=random_state)
     true_costs = _true_costs(costs, _view_names(machine, (estimator, prefix, X, y, folds[0][0])))
     scorer = check_scoring(estimator, scoring)

@@ -176,7 +176,7 @@ def weight_path(
     if not getattr(estimator, "_precomputed", False):
         X = as_tables(X)
     X, y = indexable(X, y)
-    check_one_score(scoring)
+    check_one_score(scoring, has_targets=y is not None)
     folds = None if cv is None else list_splits(cv, X, y, classifier=is_classifier(estimator))
     base, table, names = _with_shared_kernels(estimator, X)
     fitted, scores = [], []

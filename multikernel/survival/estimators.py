@@ -323,7 +323,7 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
         if self.loss == "cox" and not _compares(targets[weights > 0.0]):
             raise ValueError(
                 'loss="cox" needs an event at which other samples of the same stratum are at risk; y has '
-                "none. Use more samples, or fewer strata."
+                f"none (n_samples = {len(target)}). Use more samples, or fewer strata."
             )
         self.n_events_ = int(np.count_nonzero(target.event))
         return targets, weights

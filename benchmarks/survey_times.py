@@ -1,7 +1,7 @@
 """CPU time of one fit of each method of the survey, in single fits of MKLClassifier on the same data.
 
 ``python -m benchmarks.survey_times [NAME ...] [--n 500] [--m 10] [--repeats 3]`` prints a row for each
-method: seconds of CPU of one fit with the method's defaults (the least of some repeats, one thread), how many fits of
+method: seconds of CPU of one fit with its defaults (the least of some repeats, one thread), how many fits of
 MKLClassifier take as long, and how the fit ended. A method that takes more than ``MOST`` of them is marked.
 Both times are of one process, so that other work on the machine changes their ratio little.
 

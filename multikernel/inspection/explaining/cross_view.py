@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from ...rules.pca import kernel_components
 from ...views.tables import as_tables
 from ...viz import features as pictures
 from ...viz.fitted import plain_tree
+from ..found import FoundTable
 from ..learned import learned_kernel
 from ..rivals.baselines import listed
 from ..subject import subject_of
@@ -29,13 +29,14 @@ _FLAT = 1e-12  # of the largest entry: a column that spreads less is constant
 
 
 @dataclass(frozen=True, eq=False)
-class CrossViewMap:
+class CrossViewMap(FoundTable):
     """Similarities of the columns of several views in the leading components of the learned kernel.
 
     Attributes
     ----------
     table : DataFrame
-        As `to_frame` returns it.
+        The similarities of all pairs of columns: symmetric, rows and columns with the levels ``view`` and
+        ``feature``.
     correlations : DataFrame
         A row for each column of the map, its correlation with each component.
     shares : array (n_components,)
@@ -48,15 +49,8 @@ class CrossViewMap:
     correlations: pd.DataFrame = field(repr=False)
     shares: Array
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the similarities of all pairs of columns.
-
-        Returns
-        -------
-        DataFrame
-            Symmetric; rows and columns have the levels ``view`` and ``feature``.
-        """
-        return self.table.copy()
+    _picture = staticmethod(pictures.cross_view)
+    _index = False
 
     def pairs(self, n: int = 10) -> pd.DataFrame:
         """Return the pairs of columns of different views that move together most, or against each other.
@@ -109,7 +103,7 @@ class CrossViewMap:
             {"features": names, "similarities": values, "shares": self.shares, "answer": self.answer}
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Any:  # type: ignore[override]
         """Draw the map, see :func:`multikernel.viz.cross_view`.
 
         Parameters
@@ -121,13 +115,10 @@ class CrossViewMap:
         -------
         matplotlib axes
         """
-        return pictures.cross_view(self.to_dict(), ax=ax)
+        return super().plot(ax)
 
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.pairs(_SHOWN).round(3).to_string(index=False)}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.pairs(_SHOWN).round(3).to_html(index=False)}"
+    def _shown(self) -> pd.DataFrame:
+        return self.pairs(_SHOWN)
 
 
 def cross_view_map(model: Any, X: Any, *, n_components: int = 2, n_top: int = 10) -> CrossViewMap:

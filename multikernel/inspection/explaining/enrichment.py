@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from ...core.folds import random_source
 from ...views import KernelWarning
 from ...viz import views as pictures
 from ...viz.fitted import plain_leaf, plain_tree, shares_of
+from ..found import FoundTable
 from ..rivals.baselines import listed
 from .selecting import check_targets, gram_stack, quiet_settings
 
@@ -35,13 +35,15 @@ _TOL = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Enrichment:
+class Enrichment(FoundTable):
     """Gene sets, or other views, with the weight that they have, and that they would have by chance.
 
     Attributes
     ----------
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each set, the smallest p-value first, indexed by set: ``share`` of the weight, the mean over
+        the path; ``by_chance``, its mean over permuted targets; ``z``, the difference in standard deviations
+        of these; ``p_value``, ``p_adjusted``, and ``enriched``, whether that is at most `level`.
     shares : DataFrame (n_sets, n_values)
         The share of each set in the weight, at each value of the parameter.
     p_values : DataFrame (n_sets, n_values)
@@ -62,17 +64,7 @@ class Enrichment:
     level: float
     correction: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each set, the smallest p-value first.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by set: ``share`` of the weight, the mean over the path; ``by_chance``, its mean over
-            permuted targets; ``z``, the difference in standard deviations of these; ``p_value``,
-            ``p_adjusted``, and ``enriched``, whether that is at most `level`.
-        """
-        return self.table.copy()
+    _picture = staticmethod(pictures.enrichment)
 
     @property
     def enriched(self) -> list[str]:
@@ -115,28 +107,6 @@ class Enrichment:
         own = {name: getattr(self, name) for name in ("parameter", "level", "correction", "n_permutations")}
         rows = self.table.reset_index().to_dict("records")
         return dict(plain_tree({**own, "values": values, "answer": self.answer, "rows": rows, "dots": dots}))
-
-    def plot(self, ax: Any = None, *, most: int = 25) -> Any:
-        """Draw a dot for each set and value, see :func:`multikernel.viz.enrichment`.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Without it a figure is made.
-        most : int, default=25
-            Maximum number of sets.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return pictures.enrichment(self.to_dict(), most=most, ax=ax)
-
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.table.head(10).round(4).to_string()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.table.head(10).round(4).to_html()}"
 
 
 # ------------------------------------------------------------------ entry point

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from ...core.folds import list_splits
 from ...views.tables import as_tables
 from ...viz import features as pictures
 from ...viz.fitted import plain_tree
+from ..found import FoundTable
 from ..judging.answers import METRICS
 from ..rivals.baselines import listed
 from ..subject import Subject, subject_of
@@ -38,7 +38,7 @@ _SHOWN = 10  # features of each view in a table of a notebook
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureImportance:
+class FeatureImportance(FoundTable):
     """How much each feature matters to a fitted model.
 
     Attributes
@@ -46,7 +46,13 @@ class FeatureImportance:
     method : {"permutation", "coefficients", "sensitivity"}
         How the importance was measured.
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each feature, in the order of the columns: ``view`` (the view that reads the column, its
+        table where several views do), ``feature`` and ``importance``; by permutation ``std`` over the
+        repeats, and ``low`` and ``high``, the ends of the interval; else ``coefficient`` or ``slope``, the
+        derivative of the score in the units of the column, its mean over the samples, for several machines
+        ``coefficient[name]`` of each. Over folds all of these are means, ``std``, ``low`` and ``high`` are
+        the standard deviation, the smallest and the largest importance of a fold, and ``in_top`` is the share
+        of folds in which the feature is among the first `n_top`.
     n_samples : int
     importances : array (n_features, n_repeats) or None
         What the score loses in each repeat, by permutation.
@@ -86,21 +92,9 @@ class FeatureImportance:
     fold_importances: Array | None = field(default=None, repr=False)
     n_top: int | None = None
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each feature, in the order of the columns.
-
-        Returns
-        -------
-        DataFrame
-            ``view`` (the view that reads the column, its table where several views do), ``feature`` and
-            ``importance``; by permutation ``std`` over the repeats, and ``low`` and ``high``, the ends of the
-            interval; else ``coefficient`` or ``slope``, the derivative of the score in the units of the
-            column, its mean over the samples, for several machines ``coefficient[name]`` of each. Over folds
-            all of these are means, ``std``, ``low`` and ``high`` are the standard deviation, the smallest and
-            the largest importance of a fold, and ``in_top`` is the share of folds in which the feature is
-            among the first `n_top`.
-        """
-        return self.table.copy()
+    _picture = staticmethod(pictures.importance)
+    _index = False
+    _n_rows = None
 
     def top_features(self, n: int = 10, *, by_view: bool = True) -> pd.DataFrame:
         """Return the most important features, the first of each view, or of all views together.
@@ -212,30 +206,8 @@ class FeatureImportance:
         step = step if self.method == COEFFICIENTS else f"{step}, root mean square"
         return step if self.fold_importances is None else step + folds
 
-    def plot(self, ax: Any = None, *, most: int = 10) -> Any:
-        """Draw the most important features of each view, see :func:`multikernel.viz.importance`.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Without it a figure is made.
-        most : int, default=10
-            The most features of a view.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return pictures.importance(self.to_dict(), most=most, ax=ax)
-
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self._shown().to_string(index=False)}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self._shown().to_html(index=False)}"
-
     def _shown(self) -> pd.DataFrame:
-        return self.top_features(_SHOWN).round(4)
+        return self.top_features(_SHOWN)
 
 
 def _figure(value: float) -> str:

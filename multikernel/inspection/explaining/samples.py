@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from ...core.inputs import require_same_samples
 from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
+from ..found import FoundTable
 from ..subject import Subject, check_known_labels, subject_of
 from .cross_view import numbers_of
 from .features import Feature, read_data
@@ -32,7 +32,7 @@ _NEAREST = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(FoundTable):
     """Why some samples have the scores that they have.
 
     Attributes
@@ -40,7 +40,10 @@ class Explanation:
     contributions : DataFrame
         What each view adds to the score of each sample, as ``contributions_frame`` of the model has it.
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each sample: ``prediction``; ``score``, or ``score[name]`` of each machine; with `y` also
+        ``target`` and ``error``: how far the score of the best wrong class is above that of the right one, or
+        the absolute error of a value; with training samples ``low`` and ``high`` of each score, the bounds of
+        the scores of the optimum, and for classes ``certain``, whether its decision is the same.
     neighbors : DataFrame or None
         For each sample the most similar support samples by the learned kernel: ``sample``, ``support`` (the
         row number in the training samples, or the id), ``similarity`` (the value of the learned kernel) and
@@ -63,19 +66,6 @@ class Explanation:
     gates: pd.DataFrame | None = field(default=None, repr=False)
     omitted: dict[str, str] = field(default_factory=dict, repr=False)
     _of_features: FeatureParts | None = field(default=None, repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each sample.
-
-        Returns
-        -------
-        DataFrame
-            ``prediction``; ``score``, or ``score[name]`` of each machine; with `y` also ``target`` and
-            ``error``: how far the score of the best wrong class is above that of the right one, or the
-            absolute error of a value; with training samples ``low`` and ``high`` of each score, the bounds of
-            the scores of the optimum, and for classes ``certain``, whether its decision is the same.
-        """
-        return self.table.copy()
 
     def worst(self, n: int = 10) -> pd.DataFrame:
         """Return the samples with the largest errors, the most wrong first.
@@ -244,15 +234,21 @@ class Explanation:
             )
         )
 
-    def plot(
-        self, sample: Any, ax: Any = None, *, machine: str | None = None, by: str = VIEWS, most: int = 12
+    def plot(  # type: ignore[override]
+        self,
+        sample: Any = None,
+        ax: Any = None,
+        *,
+        machine: str | None = None,
+        by: str = VIEWS,
+        most: int = 12,
     ) -> Any:
         """Draw how one score comes about, see :func:`multikernel.viz.waterfall`.
 
         Parameters
         ----------
-        sample : id or int
-            The id of the sample, or its row number.
+        sample : id or int, default=None
+            The id of the sample, or its row number; None for the most wrong one, or the first without `y`.
         ax : matplotlib axes, optional
             Without it a figure is made.
         machine, by
@@ -264,13 +260,10 @@ class Explanation:
         -------
         matplotlib axes
         """
+        if sample is None:
+            wrong = self.worst(1).index if "error" in self.table else []
+            sample = wrong[0] if len(wrong) else 0
         return pictures.waterfall(self.sample(sample, machine=machine, by=by), most=most, ax=ax)
-
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.table.head(10).round(4).to_string()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.table.head(10).round(4).to_html()}"
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

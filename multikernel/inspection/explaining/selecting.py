@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from ...views.stacks import as_stack, names_of
 from ...views.tables import as_tables
 from ...viz import views as pictures
 from ...viz.fitted import plain_tree
+from ..found import FoundTable
 from ..rivals.baselines import listed
 from .stability import BOUNDS, UNIMODAL, WORST, expected_false, half_samples, most_chosen, shares_chosen
 from .view_tests import Permutations, centered, permutation_test, residual_targets, target_columns
@@ -42,14 +42,17 @@ _TOL = 1e-2  # of the fits to half samples
 
 
 @dataclass(frozen=True, eq=False)
-class ViewSelection:
+class ViewSelection(FoundTable):
     """Views that matter, with the error rate of the selection.
 
     Attributes
     ----------
     method : {"marginal", "conditional", "stability"}
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each view, in their order, indexed by view. Of the tests ``alignment`` (centered alignment
+        with the target, or with what the other views leave of it), ``p_value``, ``q_value`` (adjusted for the
+        number of views) and ``selected``; of stability selection ``share`` (of the half samples that choose
+        the view) and ``selected``.
     selected : list of str
         The views that were selected, in the order of the table.
     level : float
@@ -72,18 +75,7 @@ class ViewSelection:
     guarantee: str = field(repr=False)
     threshold: float | None = None
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each view, in the order of the views.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by view. Of the tests ``alignment`` (centered alignment with the target, or with what the
-            other views leave of it), ``p_value``, ``q_value`` (adjusted for the number of views) and
-            ``selected``; of stability selection ``share`` (of the half samples that choose the view) and
-            ``selected``.
-        """
-        return self.table.copy()
+    _picture = staticmethod(pictures.selection)
 
     @property
     def selected(self) -> list[str]:
@@ -102,9 +94,12 @@ class ViewSelection:
         return f"{len(self.selected)} of {n} views {are} selected: {found}. {self.guarantee}"
 
     def _first(self) -> list[str]:
-        column = "share" if self.method == STABILITY else "p_value"
-        ordered = self.table.sort_values(column, ascending=self.method != STABILITY, kind="stable")
+        ordered = self._by_evidence()
         return [str(name) for name in ordered.index[ordered["selected"]][:_TOLD]]
+
+    def _by_evidence(self) -> pd.DataFrame:
+        column = "share" if self.method == STABILITY else "p_value"
+        return self.table.sort_values(column, ascending=self.method != STABILITY, kind="stable")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and texts, which JSON can hold.
@@ -119,27 +114,8 @@ class ViewSelection:
         own = {name: getattr(self, name) for name in ("method", "level", "threshold", "null", "guarantee")}
         return plain_tree({**own, "answer": self.answer, "rows": rows})
 
-    def plot(self, ax: Any = None, *, most: int = 30) -> Any:
-        """Draw the views with their evidence, see :func:`multikernel.viz.selection`.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Without it a figure is made.
-        most : int, default=30
-            Maximum number of views.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return pictures.selection(self.to_dict(), most=most, ax=ax)
-
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.table.round(4).to_string()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.table.round(4).to_html()}"
+    def _shown(self) -> pd.DataFrame:
+        return self._by_evidence()
 
 
 # ------------------------------------------------------------------ entry point

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from ...views.tables import as_tables
 from ...views.view import kept_views, place_views
 from ...viz import views as pictures
 from ...viz.fitted import plain_tree
+from ..found import FoundTable
 from ..judging.answers import METRICS
 from ..rivals.baselines import listed
 from ..subject import Subject, subject_of
@@ -47,14 +47,16 @@ class NotAdditive(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class ViewShapley:
+class ViewShapley(FoundTable):
     """Shapley values of views.
 
     Attributes
     ----------
     method : {"functions", "weights", "refit"}
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each view, or group of views, indexed by view: ``shapley``; ``std_error`` of sampling, 0
+        where the value is exact; ``std`` over the folds; ``alone``, the gain by the view alone, and
+        ``beside_others``, what is lost without it (leave one view out).
     scoring : str
         What the score is called.
     score, score_without : float
@@ -75,17 +77,7 @@ class ViewShapley:
     n_permutations: int | None
     fold_values: Array = field(repr=False)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each view, or group of views.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by view: ``shapley``; ``std_error`` of sampling, 0 where the value is exact; ``std`` over
-            the folds; ``alone``, the gain by the view alone, and ``beside_others``, what is lost without it
-            (leave one view out).
-        """
-        return self.table.copy()
+    _picture = staticmethod(pictures.shapley)
 
     @property
     def answer(self) -> str:
@@ -116,28 +108,6 @@ class ViewShapley:
         own = {name: getattr(self, name) for name in ("method", "score", "score_without", "n_permutations")}
         rows = self.table.reset_index().to_dict("records")
         return plain_tree({**own, "metric": self.scoring, "answer": self.answer, "rows": rows})
-
-    def plot(self, ax: Any = None, *, most: int = 30) -> Any:
-        """Draw the values, see :func:`multikernel.viz.shapley`.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Without it a figure is made.
-        most : int, default=30
-            Maximum number of views.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        return pictures.shapley(self.to_dict(), most=most, ax=ax)
-
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.table.round(4).to_string()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.table.round(4).to_html()}"
 
 
 # ------------------------------------------------------------------ entry point

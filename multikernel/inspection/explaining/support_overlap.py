@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils.metaestimators import _safe_split
 
 from ..._typing import Array
-from ..._validation import check_number
+from ..._validation import check_number, check_positive_integer
 from ...core.folds import list_splits
 from ...core.inputs import encode_labels, require_two_classes
 from ...core.stack.sums import mean_diagonals
@@ -21,36 +20,32 @@ from ...rules.combined import CombinedKernelClassifier
 from ...rules.fixed import SumRule
 from ...views import make_bank
 from ...views.tables import as_table
+from ...viz.canvas import BLUE, GREY, axes_for, plain
 from ...viz.fitted import plain_tree
+from ..found import FoundTable
+
+_NAMED = 10  # pairs of views in a picture
 
 
 @dataclass(frozen=True, eq=False)
-class SupportOverlap:
+class SupportOverlap(FoundTable):
     """What two views have to give each other, for all pairs.
 
     Attributes
     ----------
     table : DataFrame
-        As `to_frame` returns it.
+        A row for each pair of views, the largest gain first: ``view`` and ``other_view`` with their
+        accuracies ``score`` and ``other_score``; ``sum_score``, that of the sum of both kernels, and
+        ``gain``, its difference to the better of the two; ``overlap``, the support samples that both have as
+        a share of those that either has, and ``expected``, that share if the two had nothing to do with each
+        other. All are means over the folds.
     answer : str
         What was found, in a sentence.
     """
 
     table: pd.DataFrame = field(repr=False)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each pair of views, the largest gain first.
-
-        Returns
-        -------
-        DataFrame
-            ``view`` and ``other_view`` with their accuracies ``score`` and ``other_score``; ``sum_score``,
-            that of the sum of both kernels, and ``gain``, its difference to the better of the two;
-            ``overlap``, the support samples that both have as a share of those that either has, and
-            ``expected``, that share if the two had nothing to do with each other. All are means over the
-            folds.
-        """
-        return self.table.copy()
+    _index = False
 
     @property
     def answer(self) -> str:
@@ -81,11 +76,31 @@ class SupportOverlap:
         """
         return plain_tree({"pairs": self.table.to_dict("records"), "answer": self.answer})
 
-    def __str__(self) -> str:
-        return f"{self.answer}\n\n{self.table.round(3).to_string(index=False)}"
+    def plot(self, ax: Any = None, *, most: int | None = None) -> Any:
+        """Draw what the sum of two views gains against the support samples that they share.
 
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.answer)}</p>{self.table.round(3).to_html(index=False)}"
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Without it a figure is made.
+        most : int, default=None
+            Maximum number of pairs that are named, those of largest gain; None for 10.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        axes = axes_for(ax)
+        n_named = _NAMED if most is None else check_positive_integer("most", most)
+        axes.axhline(0.0, color=GREY, linewidth=1.0)
+        axes.scatter(self.table["overlap"], self.table["gain"], color=BLUE, zorder=3)
+        for row in self.table.head(n_named).itertuples():
+            name = f"{plain(row.view, 20)} + {plain(row.other_view, 20)}"
+            axes.annotate(name, (row.overlap, row.gain), (4, 4), textcoords="offset points", fontsize="small")
+        axes.set_xlabel("support samples that both views have, as a share of those of either")
+        axes.set_ylabel("gain in accuracy of the sum over the better view")
+        axes.set_title("Which two views are worth a sum?")
+        return axes
 
 
 def support_overlap(

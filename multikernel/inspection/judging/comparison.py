@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..found import Found
 from ..protocol import Protocol, default_words
-from ..rivals.baselines import SINGLE, listed
 from ..scoring import in_words
 from ..statistics.interval_tests import EQUIVALENCE, holm_tests
 from ..statistics.paired_tests import (
@@ -28,13 +28,12 @@ from ..statistics.paired_tests import (
     pairs_of,
     signed_rank_tests,
 )
-from .answers import TESTED, as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
-from .rendering import as_html, as_markdown, cells, datasets_where
+from .answers import TESTED, as_test
+from .rendering import as_html, as_markdown, cells, datasets_where, sentence, turned
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
 _TEST = ("difference", "low", "high", "F", "p", "p_holm", "folds", "verdict")
-_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN, EQUAL: EQUAL}
 
 
 class Baseline(NamedTuple):
@@ -56,7 +55,7 @@ class About:
     notes: list[str] = field(default_factory=list)
 
 
-class Comparison:
+class Comparison(Found):
     """Scores of several estimators on one data set or several, with the tests of their differences.
 
     Parameters
@@ -278,7 +277,7 @@ class Comparison:
         of_set = self.tests[self.tests["dataset"] == dataset]
         found = of_set.to_dict("records")
         if self.reference is None and not any(map(self.baselines.get, of_set["rival"])):
-            found += [_turned(test) for test in found]
+            found += [turned(test) for test in found]
         return [{**test, "folds": f"{test['better_folds']}–{test['worse_folds']}"} for test in found]
 
     def _kind(self, rival: str) -> str:
@@ -342,57 +341,8 @@ class Comparison:
 
     @property
     def answer(self) -> str:
-        best = max(self.models, key=self._mean)
-        own = f" of {len(self.models)} models" if len(self.models) > 1 else ""
-        head = f"{best} has {'the best' if own else 'a'} mean {self.metric}{own}"
-        if len(self.datasets) > 1:
-            return f"{head} over {len(self.datasets)} data sets, {self._mean(best):.3f}{self._counted(best)}."
-        tests = [test for test in self._tests_of(self.datasets[0]) if test["estimator"] == best]
-        if not tests and self.reference == best:
-            tests = [_turned(test) for test in self._tests_of(self.datasets[0])]
-        parts = [
-            {
-                "rival": with_article(rival) if rival in self.baselines else rival,
-                "kind": self._kind(rival),
-                "score": self._mean(rival),
-                "level": self.level,
-                "chosen": self._chosen(rival),
-                "n_folds": self.n_folds,
-                **as_test(test),
-            }
-            for test in tests
-            for rival in [test["rival"]]
-        ]
-        helped, text = did_it_help(parts), on_rivals(parts)
-        told = f": {text}, as far as {self.n_folds} folds can tell" if text else ""
-        failed = [name for name, (_, tested) in self.baselines.items() if best in tested]
-        failed = [name for name in failed if name not in self.estimators]
-        score, about = self._mean(best), self.about
-        above = [name for name in self.baselines if name in self.estimators and self._mean(name) > score]
-        if above:
-            named = listed([f"{with_article(name)} ({self._mean(name):.3f})" for name in above])
-            told = f", below {named}{told}"
-        small = on_majority(score, self.metric, about.majority, about.n_samples or 1)
-        sentence = f"{head}, {score:.3f}{told}.{on_missing(failed)}"
-        return (f"{helped}: " if helped else "") + sentence + (f" {small}" if small else "")
-
-    def _chosen(self, rival: str) -> str | None:
-        """The view that the best single view is, in most folds."""
-        if self._kind(rival) != SINGLE or "shares" not in self.scores:
-            return None
-        shares = self.scores.loc[self.scores["estimator"] == rival, "shares"]
-        means = pd.DataFrame(shares.tolist()).fillna(0.0).mean()
-        return str(means.idxmax()) if means.size and means.max() > 0.5 else None
-
-    def _counted(self, name: str) -> str:
-        """How often a model is better than the reference, or than any other."""
-        if name == self.reference:
-            return ""
-        counts = f"; wins–ties–losses {self._win_tie_loss(name)}"
-        if self.reference is None:
-            return f"{counts} against all others"
-        p = self.wilcoxon().loc[(name, self.reference), "pvalue"]
-        return f"{counts} against {self.reference} (Wilcoxon's p = {p:.2g})"
+        """What the tests show, in a sentence."""
+        return sentence(self)
 
     @property
     def protocol(self) -> str:
@@ -486,11 +436,6 @@ class Comparison:
         str
         """
         return as_markdown(self, title, digits)
-
-    @property
-    def summary(self) -> str:
-        """What the tests show, in a sentence: the ``answer``."""
-        return self.answer
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -587,18 +532,3 @@ class Comparison:
 
 def _deviation(values: np.ndarray) -> float:
     return float(values.std(ddof=1))
-
-
-def _turned(test: Mapping[str, Any]) -> dict[str, Any]:
-    """A test seen from the side of the rival."""
-    return {
-        **test,
-        "estimator": test["rival"],
-        "rival": test["estimator"],
-        "difference": -test["difference"] + 0.0,
-        "low": -test["high"] + 0.0,
-        "high": -test["low"] + 0.0,
-        "better_folds": test["worse_folds"],
-        "worse_folds": test["better_folds"],
-        "verdict": _TURNED[test["verdict"]],
-    }

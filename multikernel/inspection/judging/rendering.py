@@ -1,18 +1,21 @@
-"""A comparison as a table of texts, as Markdown and as HTML."""
+"""A comparison in a sentence, as a table of texts, as Markdown and as HTML."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..statistics.paired_tests import LOSS, TIE, WIN
+from ..rivals.baselines import SINGLE, listed
+from ..statistics.paired_tests import EQUAL, LOSS, TIE, WIN
+from .answers import as_test, did_it_help, on_majority, on_missing, on_rivals, with_article
 
 if TYPE_CHECKING:
     from .comparison import Comparison
 
-_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN}
+_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN, EQUAL: EQUAL}
 
 
 class Cell(NamedTuple):
@@ -20,6 +23,87 @@ class Cell(NamedTuple):
 
     text: str
     bold: bool = False
+
+
+# ------------------------------------------------------------------ the sentence
+def sentence(comparison: Comparison) -> str:
+    """What the tests of the model with the best mean show."""
+    best = max(comparison.models, key=comparison._mean)
+    score = comparison._mean(best)
+    n_models, n_sets = len(comparison.models), len(comparison.datasets)
+    own = f" of {n_models} models" if n_models > 1 else ""
+    head = f"{best} has {'the best' if own else 'a'} mean {comparison.metric}{own}"
+    if n_sets > 1:
+        return f"{head} over {n_sets} data sets, {score:.3f}{_counted(comparison, best)}."
+    parts = _tests_in_words(comparison, best)
+    helped, text = did_it_help(parts), on_rivals(parts)
+    told = f": {text}, as far as {comparison.n_folds} folds can tell" if text else ""
+    known, baselines, about = comparison.estimators, comparison.baselines, comparison.about
+    failed = [name for name, (_, tested) in baselines.items() if best in tested and name not in known]
+    above = [name for name in baselines if name in known and comparison._mean(name) > score]
+    if above:
+        named = listed([f"{with_article(name)} ({comparison._mean(name):.3f})" for name in above])
+        told = f", below {named}{told}"
+    small = on_majority(score, comparison.metric, about.majority, about.n_samples or 1)
+    text = f"{head}, {score:.3f}{told}.{on_missing(failed)}"
+    return (f"{helped}: " if helped else "") + text + (f" {small}" if small else "")
+
+
+def _tests_in_words(comparison: Comparison, best: str) -> list[dict[str, Any]]:
+    """The tests of a model, with what a sentence says of its rivals."""
+    every = comparison._tests_of(comparison.datasets[0])
+    tests = [test for test in every if test["estimator"] == best]
+    if not tests and comparison.reference == best:
+        tests = [turned(test) for test in every]
+    return [
+        {
+            "rival": with_article(rival) if rival in comparison.baselines else rival,
+            "kind": comparison._kind(rival),
+            "score": comparison._mean(rival),
+            "level": comparison.level,
+            "chosen": _chosen(comparison, rival),
+            "n_folds": comparison.n_folds,
+            **as_test(test),
+        }
+        for test in tests
+        for rival in [test["rival"]]
+    ]
+
+
+def _chosen(comparison: Comparison, rival: str) -> str | None:
+    """The view that the best single view is, in most folds."""
+    if comparison._kind(rival) != SINGLE or "shares" not in comparison.scores:
+        return None
+    shares = comparison.scores.loc[comparison.scores["estimator"] == rival, "shares"]
+    means = pd.DataFrame(shares.tolist()).fillna(0.0).mean()
+    return str(means.idxmax()) if means.size and means.max() > 0.5 else None
+
+
+def _counted(comparison: Comparison, name: str) -> str:
+    """How often a model is better than the reference, or than any other."""
+    reference = comparison.reference
+    if name == reference:
+        return ""
+    counts = f"; wins–ties–losses {comparison._win_tie_loss(name)}"
+    if reference is None:
+        return f"{counts} against all others"
+    p = comparison.wilcoxon().loc[(name, reference), "pvalue"]
+    return f"{counts} against {reference} (Wilcoxon's p = {p:.2g})"
+
+
+def turned(test: Mapping[str, Any]) -> dict[str, Any]:
+    """A test seen from the side of the rival."""
+    return {
+        **test,
+        "estimator": test["rival"],
+        "rival": test["estimator"],
+        "difference": -test["difference"] + 0.0,
+        "low": -test["high"] + 0.0,
+        "high": -test["low"] + 0.0,
+        "better_folds": test["worse_folds"],
+        "worse_folds": test["better_folds"],
+        "verdict": _TURNED[test["verdict"]],
+    }
 
 
 # ------------------------------------------------------------------ the table

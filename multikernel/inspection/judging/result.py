@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..._validation import check_choice
 from ...viz import evaluations as pictures
 from ...viz import samples as sample_pictures
 from ...viz import survival as survival_pictures
+from ..found import Found
 from .answers import Part
 
 _TESTED = ("score", "sd", "difference", "low", "high", "p", "verdict")
@@ -32,7 +32,7 @@ _OF_HELD_OUT: Mapping[str, Callable[..., Any]] = {
 }
 
 
-class Evaluation(Mapping[str, Any]):
+class Evaluation(Found, Mapping[str, Any]):
     """What `multikernel.evaluate` found of a model: its parts by name, as a dict has them.
 
     Parameters
@@ -42,7 +42,7 @@ class Evaluation(Mapping[str, Any]):
 
     Attributes
     ----------
-    summary : str
+    summary, answer : str
         What was found, in a sentence.
 
     Examples
@@ -54,6 +54,8 @@ class Evaluation(Mapping[str, Any]):
     >>> found["overfitting"]["rows"][0]["gap"], found.parts
     (0.1, ['overfitting'])
     """
+
+    _n_rows = None
 
     def __init__(self, parts: Part) -> None:
         self._parts = parts
@@ -79,7 +81,7 @@ class Evaluation(Mapping[str, Any]):
 
     # ------------------------------------------------------------------ words
     @property
-    def summary(self) -> str:
+    def answer(self) -> str:
         """Did learning the kernel help, what is the model worth on others' samples, and is it overfitted?"""
         texts = [self._parts[name]["answer"] for name in _SENTENCES if self._parts.get(name)]
         held_out = self._parts.get("held_out")
@@ -162,14 +164,9 @@ class Evaluation(Mapping[str, Any]):
             return _PLOTS.get(name)
         return next((draw for key, draw in _OF_HELD_OUT.items() if self._parts[name].get(key)), None)
 
-    def _repr_html_(self) -> str:
-        frame = self.to_frame()
-        table = frame.to_html(float_format=lambda number: f"{number:.3f}", na_rep="–") if len(frame) else ""
+    def _remarks(self) -> list[str]:
         notes = [f"{each['part']}: {each['why']}" for each in self._parts.get("omitted", [])]
-        texts = [*self._parts.get("notes", []), *notes]
-        return f"<p>{html.escape(self.summary)}</p>{table}" + "".join(
-            f"<p><small>{html.escape(text)}</small></p>" for text in texts
-        )
+        return [*self._parts.get("notes", []), *notes]
 
 
 def _frame_of(name: str, part: Part) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""All results of inspection are shown in the same way: a sentence, a table, a picture, plain numbers, HTML."""
+"""All results of inspection are shown alike: a sentence, a table, a picture, plain numbers, HTML."""
 
 import json
 

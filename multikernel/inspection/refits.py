@@ -19,12 +19,14 @@ from .._typing import Array
 from ..core.folds import Split, list_splits, reads_groups
 from ..core.low_rank import settle_route
 from ..core.store import Result
+from .explaining.reasons import explained
 from .protocol import Samples, number_of_folds
 from .scoring import Scorers, measure, task_of
 from .subject import shares_of, subject_of
 from .survival.scores import judged_times
 
-TRAINING, PREDICTIONS = "training", "predictions"  # what a refit may tell beside its scores
+# what a refit may tell beside its scores
+TRAINING, PREDICTIONS, EXPLANATIONS = "training", "predictions", "explanations"
 
 
 def score_fold(
@@ -43,7 +45,8 @@ def score_fold(
     of each view in all the weight, empty where the estimator has none, and ``samples``, of each score its
     parts by test sample, whose mean is the score, or None. With "training" among `also` it has ``training``,
     the scores on the samples that the copy learned from, and ``support``, the share of them that are support
-    samples; with "predictions", what `predictions_of` says of the test part.
+    samples; with "predictions", what `predictions_of` says of the test part; with "explanations",
+    ``explained``, why samples of the test part are predicted as they are.
     """
     samples, (train, test) = Samples(*data), split
     model = settle_route(seeded(estimator, seed), samples.X)
@@ -73,6 +76,8 @@ def score_fold(
         found["support"] = support_share(final, len(train))
     if PREDICTIONS in also:
         found |= {"rows": np.asarray(test).tolist(), **predictions_of(model, X_test, samples.y)}
+    if EXPLANATIONS in also:
+        found["explained"] = explained(model, (X_train, y_train), (X_test, y_test), split, samples.X)
     return found
 
 

@@ -174,7 +174,7 @@ _KEYS = {
     "heat_maps": {"order", "groups", "maps"},
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
-    "why": {"on", "n_samples", "protocol", "answer", "worst", "rows", "shapley", "columns"},
+    "why": {"on", "n_samples", "protocol", "answer", "worst", "rows", "shapley", "columns", "contributions"},
 }
 _TEST = {"difference_sd", "low", "high", "p_alone", "better_folds", "worse_folds", "n_folds"} | {
     "p",

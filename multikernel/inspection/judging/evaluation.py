@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..._typing import Array
 from ..._validation import as_list, check_choice, check_number
 from ...core.inputs import require_same_samples
-from ...core.store import Progress
+from ...core.store import Progress, Result
 from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
 from ...views.sharing import share_grams
 from ...views.stacks import NamedStack, match_stack
 from ...views.tables import as_tables
 from ...viz.fitted import plain_tree
-from ..explaining import reasons
+from ..explaining import on_demand, reasons
 from ..learned import (
     NoLearnedKernel,
     choose_rows,
@@ -46,8 +46,8 @@ from .plan import CONTEST_PARTS, CURVE, HELD_OUT_PARTS, Plan, make_plan
 from .result import Evaluation
 
 _SHOWN = 6  # labels in a message
-ON_DEMAND = ("learning_curve",)
-ALL_PARTS = (*CONTEST_PARTS, *HELD_OUT_PARTS, "heat_maps", "embedding", "gate", reasons.WHY)
+ON_DEMAND = ("learning_curve", *on_demand.PARTS)
+ALL_PARTS = (*CONTEST_PARTS, *HELD_OUT_PARTS, "heat_maps", "embedding", "gate", reasons.WHY, *on_demand.PARTS)
 USUAL_PARTS = tuple(part for part in ALL_PARTS if part not in ON_DEMAND)
 
 
@@ -94,10 +94,17 @@ def evaluate(
     y_test : array-like (n_test,), optional
         Labels or values of the cohort.
     parts : iterable of str
-        Of "stability", "without_view", "baselines", "held_out", "overfitting" (training scores beside
-        held-out ones), "heat_maps", "embedding", "gate", "why" (the most wrong samples, explained, what each
-        view is worth and the first columns, on the cohort where there is one), and, only if it is named,
-        "learning_curve" (scores by the number of training samples).
+        Those to compute; by default all of the first list, which take some forty refits.
+
+        - "stability", "without_view", "baselines", "held_out", "overfitting" (training scores beside held-out
+          ones), "heat_maps", "embedding", "gate", "why" (the most wrong samples, explained, what each view is
+          worth and the first columns: on the cohort where there is one, else on held-out samples, each by
+          the refit that has not seen it);
+        - only if named: "learning_curve" (scores by the number of training samples; 20 refits), "selection"
+          (:func:`multikernel.inspection.select_views`, permutation tests of at most 1000 samples),
+          "enrichment" (:func:`multikernel.inspection.enriched_sets`, about 600 refits to at most 500 samples)
+          and "cross_view" (:func:`multikernel.inspection.cross_view_map`, one eigendecomposition);
+        - "all": both.
     baselines : bool, str, list or dict, default=True
         What the part "baselines" compares the model with, as for :func:`multikernel.compare`: True is the
         best single view, the plain sum and a tuned RBF SVM; "all" adds late fusion, stacking, gradient
@@ -150,6 +157,7 @@ def evaluate(
     ('linear', 50, None)
     """
     wanted = [parts] if isinstance(parts, str) else as_list("parts", parts, "names")
+    wanted = list(ALL_PARTS) if wanted == ["all"] else wanted
     _check_options(wanted, max_points)
     choice = choose_baselines(baselines, (KEPT,))
     settings = Settings(random_state, n_jobs, store, progress)
@@ -166,7 +174,8 @@ def evaluate(
     data = _check_judging(subject, (X, y), judging)
     asked = scores_asked(scoring, subject.task) if subject.task in TASKS else {}
     cohort = _cohort(subject, X_test, y_test, asked)
-    plan = make_plan(subject, data, (wanted, choice), judging, settings)
+    explains = reasons.WHY in wanted and cohort is None and reasons.can_explain(subject, y)
+    plan = make_plan(subject, data, (wanted, choice), judging, settings, explains=explains)
     plan.equivalence = check_number("equivalence", equivalence, at_least=0.0)
     outcomes = run_groups(plan.works(stored=settings.is_stored), settings, errors="omit")
     report = plan.report
@@ -183,7 +192,11 @@ def evaluate(
         found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     if reasons.WHY in wanted:
         shown_most = (max_points, random_state)
-        found[reasons.WHY] = _why(subject, (X, targets), rows, (cohort, shown_most), report)
+        refits = _explained(plan, outcomes)
+        found[reasons.WHY] = _why(subject, (X, targets), rows, (cohort, refits, shown_most), report)
+    given = on_demand.Given(X, targets, groups is not None, random_state, n_jobs)
+    asked_for = [part for part in on_demand.PARTS if part in wanted]
+    found.update((part, on_demand.on_demand_part(part, subject, given, report)) for part in asked_for)
     outcomes.note_warnings(report.notes)
     if rows.size < count_rows(X):
         report.notes.append(
@@ -284,20 +297,30 @@ def _why(
     subject: Subject,
     data: tuple[Any, Array | None],
     rows: Array,
-    options: tuple[Cohort | None, tuple[int, int]],
+    options: tuple[Cohort | None, list[Result], tuple[int, int]],
     report: Report,
 ) -> Part | None:
-    """The reasons, on the cohort where there is one, else on the samples of the fit."""
+    """The reasons: of the cohort where there is one, else of held-out samples, else of those of the fit."""
     X, y = data
     if y is None:
         report.omit(reasons.WHY, "it needs labels or values.")
         return None
-    cohort, (most, seed) = options
+    cohort, refits, (most, seed) = options
     looked = reasons.Samples(X, y, rows, "training")
     if cohort is not None:
         drawn = choose_rows(cohort.y, subject.task, most, seed, count_rows(cohort.X))
         looked = reasons.Samples(cohort.X, cohort.y, drawn, "cohort")
+    elif refits:
+        looked = reasons.Samples(X, y, rows, "held out", refits)
     return reasons.why_part(subject, looked, data, report)
+
+
+def _explained(plan: Plan, outcomes: Outcomes) -> list[Result]:
+    """The refits that explain samples which they have not seen, each sample by one of them."""
+    refits = plan.held_out(outcomes) if plan.explains else None
+    if refits is None or not refits[1].covers:
+        return []
+    return [refits[0][i] for i in refits[1].first]
 
 
 # ------------------------------------------------------------------ samples

@@ -12,7 +12,7 @@ from ..._typing import Array
 from ...core.store import Result, Work
 from ...rows import count_rows
 from ..protocol import Protocol, Samples
-from ..refits import PREDICTIONS, TRAINING, weight_path
+from ..refits import EXPLANATIONS, PREDICTIONS, TRAINING, weight_path
 from ..rivals.baselines import Choice, Contender, Report, leave_out, rivals
 from ..runs import GIVEN, Contest, Judging, Outcomes, Settings, list_works, make_contest
 from ..scoring import TASKS
@@ -44,6 +44,7 @@ class Plan:
     curve: Contest | None = None
     report: Report = field(default_factory=Report)
     equivalence: float = EQUIVALENCE
+    explains: bool = False  # whether held-out refits explain the samples that they have not seen
 
     @property
     def shares_refits(self) -> bool:
@@ -53,11 +54,11 @@ class Plan:
     def works(self, *, stored: bool) -> dict[str, list[Work]]:
         """All refits, by who is refitted."""
         found: dict[str, list[Work]] = {}
-        also = (TRAINING, PREDICTIONS)
+        also = (TRAINING, PREDICTIONS, *((EXPLANATIONS,) if self.explains else ()))
         for contest in (self.contest, None if self.shares_refits else self.held, self.curve):
             if contest is None:
                 continue
-            told = {name: also for name in (HELD_OUT, CURVE)}
+            told = {HELD_OUT: also, CURVE: also[:2]}
             told |= {LEARNED: also} if self.shares_refits else {}
             works = list_works(contest, stored=stored, also=told)
             found |= {name: works[GIVEN, name] for name in contest.estimators}
@@ -75,10 +76,19 @@ class Plan:
 
 
 def make_plan(
-    subject: Subject, data: Samples, asked: tuple[list[str], Choice], judging: Judging, settings: Settings
+    subject: Subject,
+    data: Samples,
+    asked: tuple[list[str], Choice],
+    judging: Judging,
+    settings: Settings,
+    *,
+    explains: bool = False,
 ) -> Plan:
-    """Which refits the wanted parts need; what cannot be made is told in the report of the plan."""
-    plan = Plan()
+    """Which refits the wanted parts need; what cannot be made is told in the report of the plan.
+
+    `explains`: held-out refits explain the samples that they have not seen, where they are possible.
+    """
+    plan = Plan(explains=explains and subject.why_not_refitted() is None)
     wanted, choice = asked
     possible = [part for part in wanted if _can_be_refitted(part, subject, data.y, plan.report)]
     if "without_view" in possible:
@@ -89,7 +99,8 @@ def make_plan(
     plan.parts = [part for part, is_made in zip(CONTEST_PARTS, made, strict=True) if is_made]
     plan.of_held_out = [part for part in HELD_OUT_PARTS if part in possible]
     asked_folds = judging.cv is not None
-    shared = bool(plan.of_held_out) and asked_folds
+    judges = bool(plan.of_held_out) or plan.explains
+    shared = judges and asked_folds
     if plan.parts or shared:
         models = {name: one.estimator for name, one in {**plan.without, **plan.rivals}.items()}
         learned = {LEARNED: subject.fresh(probabilities=shared)}
@@ -99,7 +110,7 @@ def make_plan(
         )
     if shared:
         plan.held = plan.contest
-    elif plan.of_held_out:
+    elif judges:
         usual = replace(judging, cv=HELD_OUT_FOLDS)
         model = {HELD_OUT: subject.fresh(probabilities=True)}
         plan.held = _contest(model, subject, data, (usual, settings, False), plan.of_held_out, plan)

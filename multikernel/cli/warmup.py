@@ -11,6 +11,7 @@ import typer
 from multikernel import KernelBank
 from multikernel._numba import seconds_compiling
 from multikernel.cli.app import show_lines, stopped
+from multikernel.core.store import progress_bar
 from multikernel.kernels import (
     Chi2,
     Gaussian,
@@ -36,14 +37,16 @@ def warmup(
     The results are kept for all later processes, in the folder of the package or, where that cannot be
     written to, in the user's cache; NUMBA_CACHE_DIR names another. What is there already is loaded.
     """
-    begun = seconds_compiling()
-    with stopped("What was compiled is kept."):
-        for name, fit in fits(everything).items():
+    begun, small_fits = seconds_compiling(), fits(everything)
+    with stopped("What was compiled is kept."), progress_bar("Compiling") as move:
+        for n_done, (name, fit) in enumerate(small_fits.items()):
+            move(n_done, len(small_fits))
             before = seconds_compiling()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the data are made up
                 fit()
             show_lines(f"{seconds_compiling() - before:6.1f} s  {name}")
+        move(len(small_fits), len(small_fits))
     show_lines(f"{seconds_compiling() - begun:6.1f} s  in all")
 
 
@@ -84,7 +87,13 @@ def _fit(name: str, task: str, *, n: int = _N, n_classes: int = 2, dtype: str | 
         noisy = np.sin(X[:, 0]) + X[:, 1]
     if task == "nothing":
         return model.fit(X)
-    return model.fit(X, noisy if task == "values" else _labels(noisy, n_classes))
+    return model.fit(X, _targets(noisy, task, n_classes))
+
+
+def _targets(noisy: np.ndarray, task: str, n_classes: int) -> Any:
+    if task == "survival":
+        return {"event": np.arange(noisy.size) % 3 > 0, "time": np.exp(noisy)}
+    return noisy if task == "values" else _labels(noisy, n_classes)
 
 
 def _compute(kernel: Any, X: Any) -> Any:

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from multikernel.cli import warmup
 from multikernel.registry import list_methods
 from tests.cli.running import call
@@ -28,8 +30,10 @@ MKLClassifier().fit(X, X[:, 0] > 0.2 * X[:, 1])
 def test_each_fit_is_listed_with_its_seconds(monkeypatch):
     fitted = []
     monkeypatch.setattr(warmup, "fits", lambda all: {name: lambda n=name: fitted.append(n) for name in "ab"})
-    lines = call("warmup").stdout.splitlines()
+    result = call("warmup")
+    lines = result.stdout.splitlines()
     assert fitted == ["a", "b"]
+    assert "Compiling" in result.stderr and "2/2" in result.stderr
     assert [line.split() for line in lines] == [
         ["0.0", "s", "a"],
         ["0.0", "s", "b"],
@@ -50,3 +54,10 @@ def test_after_the_usual_fits_a_process_compiles_nothing():
     for fit in warmup.fits().values():
         fit()
     subprocess.run([sys.executable, "-c", LATER], check=True, env=os.environ)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # the data are made up
+@pytest.mark.parametrize("name", warmup.fits(everything=True))
+def test_all_fits_run(name):
+    warmup.fits(everything=True)[name]()

@@ -4,9 +4,9 @@
 Scikit-learn's breast cancer data: ten properties of cell nuclei from 569 tumors, each as mean, standard error
 and worst value. The properties form six views: size, outline, texture, smoothness, symmetry and roughness.
 
-The script fits ``MKLClassifierCV`` with one linear kernel for each view to two thirds of the tumors. The penalty
-is chosen by cross-validation; the norm of the kernel weights is 1, so that views that are not needed get a small
-weight or none. Then ``evaluate``
+The script fits ``MKLClassifierCV`` with one linear kernel for each view to two thirds of the tumors. The
+penalty is chosen by cross-validation; the norm of the kernel weights is 1, so that views that are not needed
+get a small weight or none. Then ``evaluate``
 
 - refits the model on folds: how much do the weights vary, and what is lost without each view?
 - compares it with the best single view, the plain sum of the kernels and a tuned RBF SVM, on the same folds;
@@ -96,8 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"\n{found.summary}")
     print_new_tumors(found)
     notes = [
-        f"The model was fitted to {len(y)} tumors, with C = {model.C_:g} chosen by cross-validation. The other "
-        f"{len(y_new)} tumors had no part in any fit."
+        f"The model was fitted to {len(y)} tumors, with C = {model.C_:g} chosen by cross-validation. The "
+        f"other {len(y_new)} tumors had no part in any fit."
     ]
     path = save_report(summarize(model, evaluation=found, title=TITLE, notes=notes), options.report)
     print(f"\nDone in {time.perf_counter() - start:.0f} s. All of this, with pictures: {path}")

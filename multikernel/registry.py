@@ -18,6 +18,7 @@ from .clustering import MultipleKernelKMeans
 from .cooperative import CooperativeClassifier, CooperativeRidge
 from .core.about import About
 from .discriminant import KernelDiscriminantClassifier
+from .gaussian_process import AdditiveGPClassifier, AdditiveGPRegressor
 from .localized import (
     LocalizedMKLClassifier,
     LocalizedMKLOneClass,
@@ -127,6 +128,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         ColumnBoostingRegressor,
     ),
     ("bayesian", "Posteriors of weights and predictions", BayesianMKLClassifier, BayesianMKLRegressor),
+    (
+        "gaussian_process",
+        "Gaussian processes on a learned sum of kernels",
+        AdditiveGPClassifier,
+        AdditiveGPRegressor,
+    ),
     ("discriminant", "Discriminant analysis that learns its kernel", KernelDiscriminantClassifier),
     ("kdda", "Direct discriminant analysis", KDDAClassifier),
     ("knn", "Nearest neighbours by a kernel", KernelKNNClassifier),

@@ -27,6 +27,7 @@ from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegress
 from multikernel.clustering import MultipleKernelKMeans
 from multikernel.cooperative import CooperativeClassifier, CooperativeRidge
 from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.gaussian_process import AdditiveGPClassifier, AdditiveGPRegressor
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
     LocalizedMKLOneClass,
@@ -187,6 +188,8 @@ ESTIMATORS = [
     CompositionalKernelClassifier([Linear(), Gaussian()]),
     BayesianMKLClassifier([Linear(), Gaussian()], max_iter=5),
     BayesianMKLRegressor([Linear(), Gaussian()], max_iter=5),
+    AdditiveGPClassifier([Linear(), Gaussian()]),
+    AdditiveGPRegressor([Linear(), Gaussian()]),
     ColumnBoostingClassifier([Linear(), Gaussian()], max_columns=4),
     ColumnBoostingClassifier([Linear(), Gaussian()], method="mark", max_columns=10),
     ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=4),

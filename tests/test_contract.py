@@ -84,6 +84,8 @@ LIBSVM = {"by_order": 2e-3, "by_kernels": 2e-3}  # the default machine is scikit
 PROJECTED = {"quick": {"n_screen": 2, "max_iter": 5}, "place": "X"}
 ONE_KERNEL = {"place": "view 'gaussian'"}
 ENTRIES = {
+    "AdditiveGPClassifier": Entry(by_order=1e-6),
+    "AdditiveGPRegressor": Entry(by_order=1e-6),
     "BayesianMKLClassifier": Entry({"max_iter": 20}),
     "BayesianMKLRegressor": Entry({"max_iter": 20}),
     "ColumnBoostingClassifier": Entry(),

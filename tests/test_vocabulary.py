@@ -150,6 +150,8 @@ LEADING = {
     "PairwiseRidge": ("left", "right"),  # two sets of kernels
 }
 TOL = {
+    "AdditiveGPClassifier": "its gap is in nats a sample, no share of the objective",
+    "AdditiveGPRegressor": "its gap is in nats a sample, no share of the objective",
     "BayesianMKLClassifier": "its gap is in nats a sample, no share of the objective",
     "BayesianMKLRegressor": "its gap is in nats a sample, no share of the objective",
     "DirichletWeights": "its gap is Newton's decrement in nats",
@@ -178,6 +180,8 @@ ITERATES = {"max_iter", "n_rounds", "n_steps"}
 # Others with a limit of their time: loops without a number of iterations, and kernels that are tried in turn.
 ALSO_LIMITED = {"DiscriminantMKL", "KimDiscriminant", "SpectralKernelClassifier"}
 UNWEIGHTED = {
+    "AdditiveGPClassifier": "the likelihood of the model has no weights",
+    "AdditiveGPRegressor": "the likelihood of the model has no weights",
     "BayesianMKLClassifier": "the likelihood of the model has no weights",
     "BayesianMKLRegressor": "the likelihood of the model has no weights",
     "CombinedKernelPCA": "a decomposition, no loss",

@@ -30,6 +30,7 @@ PUBLIC = (
     "multikernel.survival",
     "multikernel.tasks",
     "multikernel.cooperative",
+    "multikernel.gaussian_process",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

@@ -21,6 +21,7 @@ from multikernel.clustering import MultipleKernelKMeans
 from multikernel.cooperative import CooperativeRidge
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.gaussian_process import AdditiveGPRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
@@ -454,6 +455,28 @@ def bayesian(fig: Figure) -> None:
     left.plot(fine, mean, color=COLOURS[0])
     left.plot(x, y, "o", ms=3, color=COLOURS[1])
     bare(left, f"noise {model.noise_:.2f} (in truth 0.20)")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "gaussian_process",
+    "The functions of two views with bands of two deviations, and the shares of the prior variance.",
+)
+def gaussian_process(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(80, 3))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80)
+    views = [(name, Gaussian(), [column]) for column, name in enumerate(("wave", "slope", "nothing"))]
+    model = AdditiveGPRegressor(views).fit(X, y)
+    fine = np.linspace(-3, 3, 200)
+    mean, std = model.predict_components(np.repeat(fine[:, None], 3, axis=1))
+    left, right = two_panels(fig)
+    for k in range(2):
+        left.fill_between(
+            fine, mean[:, k] - 2 * std[:, k], mean[:, k] + 2 * std[:, k], color=COLOURS[k], alpha=0.2
+        )
+        left.plot(fine, mean[:, k], color=COLOURS[k])
+    bare(left, f"what two views add; noise {model.noise_:.2f} (in truth 0.30)")
     weights(right, model, "weights")
 
 

@@ -24,6 +24,9 @@ from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import ColumnKernels, DualKernels, FactorKernels, FittedKernels, KernelFactor
 from ...core.weights.subset import KernelLimit
 from ...discriminant.classifier import KernelDiscriminantClassifier
+from ...gaussian_process.classifier import AdditiveGPClassifier
+from ...gaussian_process.regressor import AdditiveGPRegressor
+from ...gaussian_process.solver.predictive import AdditivePosterior
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
 from ...kernels.distance import AdditiveLaplacian, Chi2, Gaussian, Laplacian

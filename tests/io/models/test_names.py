@@ -24,7 +24,8 @@ BASES = {
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
 FORMAT_2 = """
-    About AccuracyRule AdditiveLaplacian AlignmentQP AlignmentRule Baseline BayesianMKLClassifier
+    About AccuracyRule AdditiveGPClassifier AdditiveGPRegressor AdditivePosterior
+    AdditiveLaplacian AlignmentQP AlignmentRule Baseline BayesianMKLClassifier
     BayesianMKLRegressor BayesianResult BestSingle CappedMKL Categories Center CenteredAlignment Chain
     Chi2 ClusterWeights Column ColumnBoostingClassifier ColumnBoostingRegressor ColumnKernels ColumnMap
     CombinedKernelClassifier CombinedKernelOneClass CombinedKernelPCA CombinedKernelRegressor

@@ -1,0 +1,1 @@
+"""Evidence of additive Gaussian processes, its ascent, and posteriors at new samples."""

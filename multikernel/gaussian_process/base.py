@@ -124,8 +124,8 @@ class AdditiveGP(KernelEstimator):
             values = np.asarray(given, dtype=np.float64)
             if values.shape != shape or not np.isfinite(values).all():
                 raise ValueError(
-                    f"diagonals must hold k(x, x) of each sample and kernel, finite numbers of shape {shape}; "
-                    f"got shape {values.shape}."
+                    f"diagonals must hold k(x, x) of each sample and kernel, finite numbers of shape "
+                    f"{shape}; got shape {values.shape}."
                 )
             return values
         unknown = np.flatnonzero(np.isnan(self._diagonals) & (self.kernel_weights_ > 0.0))

@@ -25,8 +25,8 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
     Use it for probabilities without folds for calibration, for what each view adds with a standard
     deviation, and where there is no data to spare for choosing parameters: weights are learned from the
-    training samples, and those that are not needed are exactly 0. Do not use it beyond some thousand samples, or where
-    predictions have to be quick: they read every training sample.
+    training samples, and those that are not needed are exactly 0. Do not use it beyond some
+    thousand samples, or where predictions have to be quick: they read every training sample.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
     with the logistic :math:`\sigma`. The posterior of f is approximated by a normal around its mode
     (Laplace's method), and the evidence with it; the weights :math:`\eta \ge 0` maximize that. Probabilities
-    are the mean of :math:`\sigma` over the normal of f at the new sample. More classes are one against the rest each, with
-    common weights that maximize the sum of the evidences; the probabilities are divided by their sum, as in
-    scikit-learn's GaussianProcessClassifier.
+    are the mean of :math:`\sigma` over the normal of f at the new sample. More classes are one
+    against the rest each, with common weights that maximize the sum of the evidences; the probabilities are
+    divided by their sum, as in scikit-learn's GaussianProcessClassifier.
 
     References
     ----------

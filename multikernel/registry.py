@@ -45,7 +45,7 @@ from .mkl import (
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
-from .reduction import LFDA
+from .reduction import LFDA, MKLDR
 from .rules import (
     CombinedKernelClassifier,
     CombinedKernelOneClass,
@@ -140,6 +140,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("spectral", "A kernel learned from its spectrum", SpectralKernelClassifier),
     ("conformal", "A kernel rescaled from place to place", ConformalKernel),
     ("lfda", "Local Fisher discriminant analysis", LFDA),
+    ("mkldr", "Dimension reduction with learned kernel weights", MKLDR),
     ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
     (
         "pca",

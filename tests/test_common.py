@@ -40,7 +40,7 @@ from multikernel.localized import (
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
-from multikernel.reduction import LFDA
+from multikernel.reduction import LFDA, MKLDR
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -146,6 +146,8 @@ ESTIMATORS = [
     ConformalKernel(),
     LFDA(),
     LFDA(Gaussian(), n_components=2, metric="orthonormalized"),
+    MKLDR([Linear(), Gaussian()]),
+    MKLDR(criterion="laplacian"),
     NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
     LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian", gating_reg=0.0),

@@ -107,6 +107,7 @@ ENTRIES = {
     "LocalizedMKLRegressor": Entry(**LOCAL),
     "LocalizedRidge": Entry(**LOCAL),
     "LocalizedRidgeClassifier": Entry(**LOCAL),
+    "MKLDR": Entry(),
     "MKLClassifier": Entry(**FACTORED),
     "MKLClassifierCV": Entry({"Cs": [0.1, 1.0, 10.0], "norms": [1.0, 2.0], "cv": 2}, **FOLDS),
     "MKLOneClass": Entry(**SHARP),

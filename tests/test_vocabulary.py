@@ -37,6 +37,7 @@ MEANINGS = {
     "combination": "sum or product of kernels",
     "concentration": "of a Dirichlet prior",
     "cores": "points that a conformal factor is made of",
+    "criterion": "which pairs of samples are held together, and which kept apart",
     "cost_reg": "strength of the penalty on the costs of a gate",
     "clusters": "the cluster of each task",
     "costs": "cost of each kernel",
@@ -165,6 +166,7 @@ MAX_ITER = {
     "ColumnBoostingRegressor": 1000,
     "DirichletWeights": 100,  # Newton steps to a mode
     "InstanceWeights": 1000,  # projected gradient steps, not convex
+    "MKLDR": 100,  # updates of weights, each with an eigenproblem, not concave
     "LocalizedMKLClassifier": 100,  # steps of a descent that is stopped early
     "LocalizedMKLOneClass": 100,
     "LocalizedMKLRegressor": 100,
@@ -190,6 +192,7 @@ UNWEIGHTED = {
     "KernelDiscriminantClassifier": "a ratio of scatters, no loss",
     "KernelKNNClassifier": "a vote, no loss",
     "LFDA": "a ratio of scatters, no loss",
+    "MKLDR": "a ratio of scatters, no loss",
     "SpectralKernelClassifier": "a ratio of scatters, no loss",
 }
 # Weights that depend on the sample: those of these classes, and of CombinedKernel* with such a learner.

@@ -27,7 +27,7 @@ from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
-from multikernel.reduction import LFDA
+from multikernel.reduction import LFDA, MKLDR
 from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
 from multikernel.soft_labels import PosteriorSVC
 from multikernel.spectral import (
@@ -565,6 +565,23 @@ def lfda(fig: Figure) -> None:
         model = LFDA(n_components=2, n_neighbors=k, metric="plain").fit(X, merged)
         points(ax, model.transform(X), merged)
         bare(ax, "Fisher" if k is None else f"local, {k} neighbors")
+
+
+@ESTIMATORS.shows(
+    "mkldr",
+    "Digits 0 to 5 that were not seen in training, on two directions learned from five views, and the shares "
+    "of the views.",
+)
+def mkldr(fig: Figure) -> None:
+    digits = load_digits_views()
+    some = np.flatnonzero(digits.y[:700] < 6)
+    views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    X, y = digits.X.iloc[some], digits.y[some]
+    model = MKLDR(views, n_components=2, reg=0.1).fit(X.iloc[::2], y[::2])
+    left, right = fig.subplots(1, 2)
+    points(left, model.transform(X.iloc[1::2]), y[1::2])
+    bare(left, "two directions")
+    weights(right, model, "weights")
 
 
 # --- no targets, and any rule ------------------------------------------------------------------------------

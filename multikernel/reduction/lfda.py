@@ -16,7 +16,7 @@ from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.one_kernel import OneKernel
 from ..kernels import Linear
-from .solver import (
+from .solver.directions import (
     SCALINGS,
     Directions,
     SingularWithinError,

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from multikernel import KernelBank, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.reduction import LFDA
-from multikernel.reduction.solver import affinities
+from multikernel.reduction.solver.directions import affinities
 
 METRICS = ("weighted", "orthonormalized", "plain")
 

@@ -46,6 +46,21 @@ _SHORTENINGS = 40
 _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
 
 
+# ---------------------------------------------------------------------- projection
+def project_onto_simplex(point: Array) -> Array:
+    """The point of the unit simplex nearest to a point (m,).
+
+    Examples
+    --------
+    >>> project_onto_simplex(np.array([0.9, 0.5, -1.0])).round(3).tolist()
+    [0.7, 0.3, 0.0]
+    """
+    falling = np.sort(point)[::-1]
+    levels = (np.cumsum(falling) - 1.0) / np.arange(1, point.size + 1)
+    level = levels[np.flatnonzero(falling > levels)[-1]]
+    return np.maximum(point - level, 0.0)
+
+
 # ---------------------------------------------------------------------- quadratic model
 def minimize_step(H: Array, g: Array, point: Array) -> Array:
     """x + d (m,), by a primal active set from the point x ≥ 0 of sum 1; H is positive semidefinite.

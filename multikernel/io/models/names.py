@@ -71,6 +71,7 @@ from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
 from ...reduction.lfda import LFDA
+from ...reduction.mkldr import MKLDR
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
 from ...rules.dirichlet import DirichletWeights

@@ -37,7 +37,7 @@ FORMAT_2 = """
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
-    KernelKNNClassifier KernelLimit KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap
+    KernelKNNClassifier KernelLimit KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap MKLDR
     Laplacian Layout
     Learned Linear LinearProjection LocalAlignment LocalizedMKLClassifier LocalizedMKLOneClass
     LocalizedMKLRegressor LocalizedRidge LocalizedRidgeClassifier LogPenaltyMKL LowRankBank

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._typing import Array
+from ..._typing import Array
 
 _NULL = 1e-12  # of the largest eigenvalue: a smaller one is rounding
 SCALINGS = ("weighted", "orthonormalized", "plain")
@@ -84,8 +84,10 @@ def coordinates_of(K: Array) -> tuple[Array, Array]:
     return vectors[:, kept] * roots, vectors[:, kept] / roots
 
 
-def find_directions(G: Array, between: Array, within: Array, reg: float) -> Directions:
-    """All directions of the coordinates G (n, r), ε = ``reg`` · tr S_w."""
+def find_directions(
+    G: Array, between: Array, within: Array, reg: float, count: int | None = None
+) -> Directions:
+    """The first ``count`` directions of the coordinates G (n, r), all by default; ε = ``reg`` · tr S_w."""
     centered = G - G.mean(axis=0)
     S_b, S_w = _scatter(centered, between), _scatter(centered, within)
     S_w[np.diag_indices_from(S_w)] += reg * np.trace(S_w)
@@ -96,7 +98,9 @@ def find_directions(G: Array, between: Array, within: Array, reg: float) -> Dire
             "samples of one class (more columns than samples, columns that depend on others, repeated "
             "samples). Set reg, such as reg=1e-3, or put a PCA before it."
         )
-    eigenvalues, vectors = scipy.linalg.eigh(S_b, S_w)
+    r = len(S_w)
+    subset = None if count is None or count >= r else [r - count, r - 1]
+    eigenvalues, vectors = scipy.linalg.eigh(S_b, S_w, subset_by_index=subset)
     return Directions(vectors[:, ::-1], eigenvalues[::-1])
 
 
@@ -111,7 +115,12 @@ def scaled(directions: Directions, scaling: str) -> Array:
     return Q * np.where(np.diagonal(R) < 0.0, -1.0, 1.0)
 
 
+def apply_laplacian(weights: Array, G: Array) -> Array:
+    """(D − W) G, D the sums of the rows of W (n, n), for the columns of G (n, r)."""
+    return np.asarray(weights.sum(axis=1)[:, None] * G - weights @ G)
+
+
 def _scatter(G: Array, weights: Array) -> Array:
-    """½ Σ_ij w_ij (g_i − g_j)(g_i − g_j)' = G'(D − W) G, D the sums of the rows of W."""
-    S = G.T @ (weights.sum(axis=1)[:, None] * G - weights @ G)
+    """½ Σ_ij w_ij (g_i − g_j)(g_i − g_j)' = G'(D − W) G."""
+    S = G.T @ apply_laplacian(weights, G)
     return 0.5 * (S + S.T)

@@ -1,4 +1,4 @@
-"""Directions in the feature space of several kernels, and the weights of the kernels (after Lin et al., 2009).
+"""Directions in the feature space of several kernels, and the kernel weights (after Lin et al., 2009).
 
 For weights β ≥ 0, K_β = Σ_m β_m K_m / s_m, scatters S_b and S_w in its feature space (see ``directions``),
 
@@ -9,8 +9,8 @@ L = D − W of the two graphs, F(β) is the largest value over A of
 
     g(β, A) = tr[W(β)⁻¹ B(β)],   B(β) = A'K_β L_b K_β A,   W(β) = A'K_β L_w K_β A + ε(β) A'K_β A
 
-Both are quadratic in β (ε(β) = reg Σ_m β_m tr(L_w K_m) / s_m), so that g does not change with the length of β,
-which has sum 1. Two steps take turns, neither of which lowers F:
+Both are quadratic in β (ε(β) = reg Σ_m β_m tr(L_w K_m) / s_m), so that g does not change with its length;
+β has sum 1. Two steps take turns, neither of which lowers F:
 
 - the directions for given β, a generalized eigenproblem;
 - for given directions, projected gradient steps on β, which read products (q, q) of pairs of kernels only.
@@ -86,9 +86,7 @@ class ScatterProblem:
             objective=here.value, gap=here.gap, **record.outcome,
         )  # fmt: skip
 
-    def _longer(
-        self, beta: Array, step: Array, reach: float, n_components: int
-    ) -> tuple[Array, "_Point"]:
+    def _longer(self, beta: Array, step: Array, reach: float, n_components: int) -> tuple[Array, "_Point"]:
         point = project_onto_simplex(beta + reach * step)
         return point, self.at(point, n_components)
 

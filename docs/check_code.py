@@ -6,7 +6,13 @@ command of multikernel, with or without ``$``; after ``$`` lines, lines without 
 prints, and ``# exits 1`` after a command says that it is refused. ``<!-- not run: why -->`` before a block
 leaves it out. Other blocks are not code to run.
 
-    python docs/check_code.py [PAGE ...]      the pages of docs/, or those given
+``<!-- data: NAME, folder/file -->`` on a page names the data sets that it needs. They are looked for in
+$MULTIKERNEL_DATA, else in ../shared/data beside the repository; without them the page is not run, and the
+output says which ones are missing. All other pages run without $MULTIKERNEL_DATA.
+
+    python docs/check_code.py [PAGE ...]           the pages of docs/, or those given
+    python docs/check_code.py --write PAGE ...     write what is printed into the ```text blocks, and the
+                                                   pictures that the page saves and shows into docs/images
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,11 +29,15 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 DOCS = Path(__file__).parent
+DATA_VARIABLE = "MULTIKERNEL_DATA"
+DATA_BESIDE = DOCS.resolve().parents[1] / "shared" / "data"
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+DATA = re.compile(r"^<!-- data: (.+) -->$", re.MULTILINE)
+PICTURE = re.compile(r"\]\((?:\.\./)?(images/([\w-]+\.png))\)")
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*$")
 REFUSED = re.compile(r"#\s*exits (\d+)\s*$")
 SKIPPED_FOLDERS = ("auto_api", "auto_examples", "reproduce", "_static", "_templates")
@@ -52,6 +63,7 @@ class Tally:
 
     n_run: int = 0
     n_compared: int = 0
+    printed: dict[Block, str] = field(default_factory=dict)
 
 
 def blocks_of(text: str) -> Iterator[Block]:
@@ -63,7 +75,9 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield Block(found[2], body, text.count("\n", 0, found.start(3)) + 1)
 
 
-def run_page(page: Path, folder: Path | None = None, *, commands: bool = True) -> Tally:
+def run_page(
+    page: Path, folder: Path | None = None, *, commands: bool = True, compares: bool = True
+) -> Tally:
     """Run a page; raise PageError where it does not do what it says.
 
     Parameters
@@ -73,6 +87,8 @@ def run_page(page: Path, folder: Path | None = None, *, commands: bool = True) -
         Where its code works; the folder of the process if None.
     commands : bool, default=True
         Whether commands are run too.
+    compares : bool, default=True
+        Whether what is printed must be what the page shows; if False it is only kept, in ``Tally.printed``.
     """
     tally, printed = Tally(), None
     namespace: dict[str, object] = {"__name__": page.stem}
@@ -83,7 +99,9 @@ def run_page(page: Path, folder: Path | None = None, *, commands: bool = True) -
             elif commands and block.language == "sh" and commands_of(block):
                 printed, tally.n_run = run_commands(page, block), tally.n_run + 1
             elif block.language == "text" and printed is not None:
-                compare(page, block.line, block.body, printed)
+                tally.printed[block] = printed
+                if compares:
+                    compare(page, block.line, block.body, printed)
                 printed, tally.n_compared = None, tally.n_compared + 1
     return tally
 
@@ -177,6 +195,45 @@ def place(page: Path, line: int) -> str:
     return f"{page}:{line}"
 
 
+def write_output(page: Path, tally: Tally, folder: Path) -> None:
+    """Put what a run printed and drew into the page and beside it; a ``...`` in the page is kept."""
+    lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
+    for block, printed in sorted(tally.printed.items(), key=lambda item: -item[0].line):
+        if "..." not in block.body:
+            start = block.line - 1
+            lines[start : start + block.body.count("\n")] = [trimmed(printed) + "\n"]
+    text = "".join(lines)
+    page.write_text(text, encoding="utf-8")
+    for place_in_docs, name in PICTURE.findall(text):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, DOCS / place_in_docs)
+
+
+# --- data sets that a page needs ---------------------------------------------------------------------------
+
+
+def data_folder() -> Path | None:
+    """The folder of $MULTIKERNEL_DATA, else the one beside the repository; None without a manifest."""
+    named = os.environ.get(DATA_VARIABLE)
+    folder = Path(named).absolute() if named else DATA_BESIDE
+    return folder if (folder / "manifest.json").is_file() else None
+
+
+def missing_data(page: Path, folder: Path | None) -> list[str]:
+    """The data sets that a page needs and the folder does not have."""
+    found = DATA.search(page.read_text(encoding="utf-8"))
+    names = [name.strip() for name in found[1].split(",")] if found else []
+    files = {name: name if "." in name else f"{name}.npz" for name in names}
+    return [name for name, file in files.items() if folder is None or not (folder / file).is_file()]
+
+
+def needs_data(page: Path) -> bool:
+    return DATA.search(page.read_text(encoding="utf-8")) is not None
+
+
+# --- all pages ---------------------------------------------------------------------------------------------
+
+
 def pages() -> list[Path]:
     """The pages of docs/ that people write, and those made of what methods say about themselves."""
     found = sorted(DOCS.rglob("*.md"))
@@ -186,30 +243,47 @@ def pages() -> list[Path]:
 def prepare() -> None:
     """One thread, no windows, no data folder of the machine at hand, and warnings that nobody overlooks."""
     os.environ |= {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
-    os.environ.pop("MULTIKERNEL_DATA", None)
+    os.environ.pop(DATA_VARIABLE, None)
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 
+def cpu_seconds() -> float:
+    """CPU time of this process and of the commands that have ended."""
+    return sum(os.times()[:4])
+
+
+def run_and_report(page: Path, *, writes: bool, data: Path | None) -> bool:
+    """Run a page in an empty folder and print how it went; return whether it does what it says."""
+    name = page.relative_to(DOCS) if page.is_relative_to(DOCS) else page.name
+    if missing := missing_data(page, data):
+        print(f"{name}: not run, as {', '.join(missing)} is missing; {DATA_VARIABLE} names the data folder")
+        return True
+    start, cpu = time.perf_counter(), cpu_seconds()
+    os.environ.pop(DATA_VARIABLE, None)
+    if needs_data(page):
+        os.environ[DATA_VARIABLE] = str(data)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            tally = run_page(page, Path(folder), compares=not writes)
+        except PageError as error:
+            print(f"FAILED {error}", file=sys.stderr)
+            return False
+        if writes:
+            write_output(page, tally, Path(folder))
+    if tally.n_run:
+        took = f"{time.perf_counter() - start:.1f} s, {cpu_seconds() - cpu:.1f} s of CPU"
+        print(f"{name}: {tally.n_run} ran, {tally.n_compared} compared, {took}", flush=True)
+    return True
+
+
 def main(arguments: list[str]) -> int:
     """Run the pages; return how many of them failed."""
+    writes = "--write" in arguments
+    named = [Path(name).resolve() for name in arguments if name != "--write"]
+    data = data_folder()
     prepare()
-    failed = 0
-    for page in [Path(name).resolve() for name in arguments] or pages():
-        start = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                tally = run_page(page, Path(folder))
-            except PageError as error:
-                failed += 1
-                print(f"FAILED {error}", file=sys.stderr)
-                continue
-        if tally.n_run:
-            name = page.relative_to(DOCS) if page.is_relative_to(DOCS) else page.name
-            print(
-                f"{name}: {tally.n_run} ran, {tally.n_compared} compared, {time.perf_counter() - start:.1f} s"
-            )
-    return failed
+    return sum(not run_and_report(page, writes=writes, data=data) for page in named or pages())
 
 
 if __name__ == "__main__":

@@ -267,6 +267,46 @@ def test_commands_have_prompts_continuations_outputs_and_exit_codes():
     assert check_code.commands_of(check_code.Block("sh", "make docs\n", 1)) == []
 
 
+def test_a_page_names_the_data_that_it_needs_and_is_not_run_without_them(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv(check_code.DATA_VARIABLE, "")  # put back at the end
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\n<!-- data: one, sets/two.gmt -->\n\n```python\n1 / 0\n```\n")
+    assert check_code.missing_data(page, None) == ["one", "sets/two.gmt"]
+    (tmp_path / "one.npz").touch()
+    assert check_code.missing_data(page, tmp_path) == ["sets/two.gmt"]
+    assert check_code.run_and_report(page, writes=False, data=tmp_path)
+    assert "not run, as sets/two.gmt is missing" in capsys.readouterr().out
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "two.gmt").touch()
+    assert not check_code.run_and_report(page, writes=False, data=tmp_path)
+
+
+def test_what_a_page_prints_is_written_into_it(tmp_path, monkeypatch):
+    monkeypatch.setenv(check_code.DATA_VARIABLE, "")  # put back at the end
+    page = tmp_path / "page.md"
+    blocks = "```python\nprint('a\\nb')\n```\n\n```text\nx\n```\n\n"
+    page.write_text(blocks + "```python\nprint(1, 2)\n```\n\n```text\n1 ...\n```\nend\n")
+    assert check_code.run_and_report(page, writes=True, data=None)
+    assert page.read_text() == (blocks.replace("x\n", "a\nb\n")) + (
+        "```python\nprint(1, 2)\n```\n\n```text\n1 ...\n```\nend\n"
+    )
+
+
+TUTORIALS = [page for page in sorted((DOCS / "tutorials").glob("*.md")) if page.name != "index.md"]
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_each_tutorial_is_listed_says_what_was_found_and_knows_its_data(page):
+    text, index = page.read_text(encoding="utf-8"), (DOCS / "tutorials" / "index.md").read_text()
+    assert f"]({page.name})" in index and f"\n{page.stem}\n" in index
+    if page.stem != "from_other_packages":
+        assert "**Run time**" in text and "## What was found, and how sure it is" in text
+    asked = set(re.findall(r'load_dataset\("(\w+)"\)', text)) | set(
+        re.findall(r'load_network\("(\w+)"\)', text)
+    )
+    assert asked == set(check_code.missing_data(page, None)) - {"genesets/hallmark.gmt"}
+
+
 # --- the built site ----------------------------------------------------------------------------------------
 
 

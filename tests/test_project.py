@@ -180,16 +180,6 @@ def test_the_example_of_tables_runs(run_example):
     assert set(lines) == {"mrna", "methylation", "clinic"} and "patients in some table" in printed
 
 
-def test_the_example_of_survival_finds_the_view_that_matters(run_example, monkeypatch):
-    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
-    _, printed = run_example("do_genes_say_more_than_the_clinic", "--repeats", "1")
-    assert "made-up patients (view 2 matters)" in printed
-    scores = dict(re.findall(r"^  (view \d) alone +(0\.\d+)", printed, re.MULTILINE))
-    assert max(scores, key=lambda name: float(scores[name])) == "view 2"
-    assert float(re.search(r"view 2 (0\.\d+), view 3", printed)[1]) > 0.5
-    assert "learned weights" in printed and "log-rank test p = " in printed
-
-
 def test_the_predicted_risks_of_an_example_order_and_predict(run_example):
     _, printed = run_example("are_the_predicted_risks_right")
     order, score, reference = map(float, re.findall(r"(?:patients:|score|Meier) (\d\.\d+)", printed))
@@ -398,9 +388,7 @@ with_and_without_data = pytest.mark.parametrize(
 
 
 EXPLAINED = {
-    "what_tells_the_subtype_of_a_tumour": [],
     "what_do_genes_and_lipids_tell_of_a_mouse": [],
-    "which_gene_sets_carry_weight": ["--permutations", "25"],
     "which_property_of_a_protein_tells_its_fold": ["--halves", "2"],
 }
 
@@ -419,9 +407,6 @@ def test_examples_of_explained_models_say_how_sure_they_are(data_folder, run_exa
     _, printed = run_example(name, *EXPLAINED[name])
     assert "Benjamini-Hochberg" in printed
     assert "Shapley values, exact" in printed or "adjusted p" in printed or "largest z" in printed
-    if name == "what_tells_the_subtype_of_a_tumour":
-        assert printed.count("On 70 samples of an independent cohort") == 2
-        assert printed.count("The cohort lacks the view 'protein'") == 1
 
 
 def test_the_example_of_an_evaluation_runs(run_example):

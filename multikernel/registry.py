@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import clone
 
 from . import rules
-from ._validation import check_choice, refuse_old_names
+from ._validation import check_choice, check_task, refuse_old_names
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
@@ -76,7 +76,7 @@ MULTICLASS = About(
 )
 
 
-TASKS = ("classes", "values", "nothing", "survival")
+TASKS = ("classification", "regression", "unsupervised", "survival")
 
 # name, title, and the class for each of the tasks that the method can, in their order
 ESTIMATORS: tuple[tuple[Any, ...], ...] = (
@@ -302,7 +302,7 @@ class Method:
     name : str, such as "mkl"
     title : str, such as "Multiple kernel learning"
     estimators : dict from task to class
-        Tasks are "classes" (labels), "values" (numbers), "nothing" (no targets at all) and "survival"
+        Tasks are "classification", "regression", "unsupervised" (no targets at all) and "survival"
         (censored times).
     learner : class or None, the weight learner that goes under a machine
     preset : dict, the parameters that make the estimators this method, where they serve another one too
@@ -313,8 +313,8 @@ class Method:
     >>> from multikernel.registry import get_method
     >>> mkl = get_method("mkl")
     >>> mkl.tasks, mkl.about.family
-    (('classes', 'values', 'nothing'), 'margin')
-    >>> mkl.make("values", C=10)
+    (('classification', 'regression', 'unsupervised'), 'margin')
+    >>> mkl.make("regression", C=10)
     MKLRegressor(C=10)
     """
 
@@ -336,7 +336,7 @@ class Method:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What it can learn from, of "classes", "values", "nothing" and "survival"."""
+        """What it can learn from, of "classification", "regression", "unsupervised" and "survival"."""
         return tuple(self.estimators)
 
     @property
@@ -369,9 +369,9 @@ class Method:
 
         Parameters
         ----------
-        task : {"classes", "values", "nothing", "survival"}
+        task : {"classification", "regression", "unsupervised", "survival"}
         """
-        check_choice("task", task, TASKS)
+        check_task(task, TASKS)
         if task not in self.estimators:
             listed = list_methods(task)
             others = [method.name for method in listed if method.learner is None]
@@ -379,7 +379,7 @@ class Method:
                 f", and the weight learners of list_methods({task!r})" if len(listed) > len(others) else ""
             )
             raise ValueError(
-                f"{self.name} learns from {' or '.join(self.tasks)}, not from {task}. These do: "
+                f"{self.name} is for {' or '.join(self.tasks)}, not for {task}. Methods for {task}: "
                 f"{', '.join(others)}{learners}."
             )
         return self.estimators[task]
@@ -390,7 +390,7 @@ class Method:
         Examples
         --------
         >>> from multikernel.registry import get_method
-        >>> get_method("SumRule").parameters("classes")["C"]
+        >>> get_method("SumRule").parameters("classification")["C"]
         1.0
         """
         cls = self.estimator_class(task)
@@ -405,8 +405,8 @@ class Method:
 
         Parameters
         ----------
-        task : {"classes", "values", "nothing", "survival"}
-            What there is to learn from: labels, numbers, or nothing.
+        task : {"classification", "regression", "unsupervised", "survival"}
+            What y holds: labels, numbers, nothing, or censored times.
         kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
             As for :class:`multikernel.MKLClassifier`. A method with one kernel takes one.
         **parameters
@@ -424,9 +424,9 @@ class Method:
         Examples
         --------
         >>> from multikernel.registry import get_method
-        >>> get_method("EasyMKL").make("classes", reg=0.5, C=10).get_params()["machine__C"]
+        >>> get_method("EasyMKL").make("classification", reg=0.5, C=10).get_params()["machine__C"]
         10
-        >>> get_method("EasyMKL").make("classes", reeg=0.5)
+        >>> get_method("EasyMKL").make("classification", reeg=0.5)
         Traceback (most recent call last):
         ...
         ValueError: easy_mkl has no parameter 'reeg'; did you mean 'reg'?
@@ -470,7 +470,7 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
 
     Parameters
     ----------
-    task : {"classes", "values", "nothing", "survival"}, optional
+    task : {"classification", "regression", "unsupervised", "survival"}, optional
         Only those that learn from it.
     family : str, optional
         Only those of a family, such as "margin".
@@ -482,11 +482,11 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
     Examples
     --------
     >>> from multikernel.registry import list_methods
-    >>> [method.name for method in list_methods("values", "ridge")]
+    >>> [method.name for method in list_methods("regression", "ridge")]
     ['ridge', 'tuned_ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
     """
     if task is not None:
-        check_choice("task", task, TASKS)
+        check_task(task, TASKS)
     if family is not None:
         check_choice("family", family, sorted({method.about.family for method in _methods()}))
     return [

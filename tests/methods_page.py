@@ -29,7 +29,7 @@ ORDER = (
 )
 COLUMNS = (
     "method",
-    "learns from",
+    "task",
     "problem",
     "solver and certificate",
     "cost",
@@ -182,7 +182,7 @@ def row_of(name, tasks, about):
 
 
 def tasks_of(cls):
-    """What a class learns from; of an estimator its method says so."""
+    """The tasks of a class; those of an estimator are the tasks of its method."""
     tasks = get_method(cls.__name__).estimators
     return cls.learns_from if hasattr(cls, "learns_from") else [task for task in tasks if tasks[task] is cls]
 

@@ -108,7 +108,7 @@ test_refusals = refused(
     (lambda: Network(memoryview(np.eye(4)), ["a"]), "got shape"),
     (lambda: MKLRegressor(costs=HUGE).fit(X, X[:, 0]), TypeError, "costs must hold one number"),
     (lambda: piecewise_curve(np.array([1e308])), "between -1e150 and 1e150"),
-    (lambda: Diagnosis(memoryview(np.eye(3)), 1, 1, 1, "nothing"), TypeError, "findings must be a list"),
+    (lambda: Diagnosis(memoryview(np.eye(3)), 1, 1, 1, "unsupervised"), TypeError, "findings must be a list"),
     (lambda: AccuracyRule(cv=memoryview(np.eye(3))).fit(STACK, Y), "cv"),
     (
         lambda: TransductiveMKLClassifier().fit(X, Y, sample_weight=np.full(16, 5e-321)),
@@ -125,7 +125,7 @@ test_refusals = refused(
     (lambda: ColumnBoostingRegressor().fit(X, X[:, 0] * 1e160), "y must lie between -1e\\+150 and"),
     (lambda: CostPath(1, 2, 3, 4), TypeError, "table must be a DataFrame"),
     (lambda: WeightPath("C", 1, 2), TypeError, "weights must be a DataFrame"),
-    (lambda: Diagnosis(["x"], 1, 1, 1, "nothing"), TypeError, "findings must be a list of Finding"),
+    (lambda: Diagnosis(["x"], 1, 1, 1, "unsupervised"), TypeError, "findings must be a list of Finding"),
     (lambda: rules({}), "must hold folds and weights"),
     (lambda: headline({"a": 1}), "as summarize"),
     (lambda: render_html({}), "as summarize"),
@@ -319,7 +319,7 @@ STACK = stack_kernels(
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda k: k.__name__)
 def test_combine_refuses_what_is_not_finite(kind, bad):
     learner = kind()
-    y = X[:, 0] if "classes" not in learner.learns_from and "values" in learner.learns_from else Y
+    y = X[:, 0] if "classification" not in learner.learns_from and "regression" in learner.learns_from else Y
     learner.fit(STACK, y)
     spoiled = STACK[:4].copy()
     spoiled[2, 3, 1] = bad

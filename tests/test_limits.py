@@ -84,7 +84,7 @@ def fit_any(model):
     if type(model) in estimators():
         return model.fit(X, target(type(model)))
     kernels = np.concatenate([stack(), (X @ X.T)[:, :, None]], axis=2)
-    return model.fit(kernels, LABELS if "classes" in model.learns_from else VALUES)
+    return model.fit(kernels, LABELS if "classification" in model.learns_from else VALUES)
 
 
 # --- every estimator and learner ---------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_what_an_interrupt_does_is_one_of_two_things(cls):
 
 # --- every method of the registry --------------------------------------------------------------------------
 
-TARGETS = {"classes": LABELS, "values": VALUES, "nothing": None, "survival": TIMES}
+TARGETS = {"classification": LABELS, "regression": VALUES, "unsupervised": None, "survival": TIMES}
 EVERY = [pytest.param(m, task, id=f"{m.name}-{task}") for m in list_methods() for task in m.tasks]
 TWO = {"functional_form"}  # combines two kernels
 

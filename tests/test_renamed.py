@@ -5,13 +5,20 @@ import inspect
 import pickle
 import re
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
 import multikernel
 from multikernel import KernelBank, MKLClassifier
-from multikernel._validation import RENAMED, new_by_present_names, refuse_old_names
+from multikernel._validation import RENAMED, RENAMED_TASKS, check_task, new_by_present_names, refuse_old_names
 from multikernel.core.estimator import KernelEstimator
+from multikernel.datasets import list_datasets
+from multikernel.doctor import diagnose
+from multikernel.inspection import compare
+from multikernel.registry import get_method, list_methods
+from multikernel.rules import CombinedKernelPCA, MeanRule
+from multikernel.rules.learner import WeightLearner
 from multikernel.spectral import (
     ConformalKernel,
     KDDAClassifier,
@@ -100,3 +107,38 @@ def test_no_present_name_is_among_the_old_ones(name):
     kind = getattr(multikernel, name)
     old = {old for base in kind.__mro__ for old in RENAMED.get(base.__name__, {})}
     assert not old & inspect.signature(kind.__init__).parameters.keys()
+
+
+X, Y = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "old"),
+    [
+        (lambda task: list_datasets(task=task), "labels"),
+        (lambda task: list_methods(task), "nothing"),
+        (lambda task: get_method("mkl").make(task), "classes"),
+        (lambda task: get_method("mkl").parameters(task), "values"),
+        (lambda task: diagnose(X, Y, task=task), "values"),
+        (lambda task: compare({"mean": MeanRule()}, X, Y, task=task), "classes"),
+        (lambda task: CombinedKernelPCA(task=task).fit(X, Y), "nothing"),
+        (lambda task: MeanRule().fit(X @ X.T, Y, task=task), "values"),
+    ],
+)
+def test_old_tasks_are_refused_with_the_new_ones(call, old):
+    message = f"task={old!r} was renamed: use task={RENAMED_TASKS[old]!r}."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(old)
+
+
+def test_an_old_task_in_learns_from_is_refused_where_the_class_is_made():
+    with pytest.raises(ValueError, match=r"Own\.learns_from='classes' was renamed: use .*'classification'"):
+        type("Own", (WeightLearner,), {"learns_from": ("classes",)})
+
+
+def test_tasks_that_never_were():
+    assert check_task("survival", ("survival",)) == "survival"
+    with pytest.raises(ValueError, match="task must be one of 'regression'; got 'labels'"):
+        check_task("labels", ("regression",))  # no new name that is known here
+    with pytest.raises(ValueError, match="task must be one of 'regression'; got 3"):
+        check_task(3, ("regression",))

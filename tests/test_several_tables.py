@@ -19,7 +19,12 @@ ONE = pd.DataFrame(RNG.normal(size=(N, 3)) + Y[:, None], columns=list("abc"))
 TWO = pd.DataFrame(RNG.normal(size=(N, 2)), columns=list("de"))
 WIDE = pd.concat([ONE, TWO], axis=1)
 TIMES = pd.DataFrame({"event": Y[0] == Y, "time": np.exp(ONE["a"].to_numpy())})
-TARGETS = {"classes": Y, "values": ONE["a"].to_numpy() + 0.1 * Y, "nothing": None, "survival": TIMES}
+TARGETS = {
+    "classification": Y,
+    "regression": ONE["a"].to_numpy() + 0.1 * Y,
+    "unsupervised": None,
+    "survival": TIMES,
+}
 # those that learn with one kernel, pairs, or columns of their own
 OTHERS = {"pairs", "projection", "kdda", "knn", "spectral", "conformal", "lfda"}
 CASES = [
@@ -73,14 +78,14 @@ def test_columns_by_name_in_any_frame_and_order(method, task):
 def test_one_kernel_is_on_one_table(name):
     tables = {"one": ONE, "two": TWO}
     with pytest.raises(ValueError, match="learns with one kernel; one of each table is 2: one, two"):
-        get_method(name).make("classes", kernels=Gaussian()).fit(tables, Y)
-    model = get_method(name).make("classes", kernels=View("v", Gaussian(), table="two")).fit(tables, Y)
-    alone = get_method(name).make("classes", kernels=Gaussian()).fit(TWO, Y)
+        get_method(name).make("classification", kernels=Gaussian()).fit(tables, Y)
+    model = get_method(name).make("classification", kernels=View("v", Gaussian(), table="two")).fit(tables, Y)
+    alone = get_method(name).make("classification", kernels=Gaussian()).fit(TWO, Y)
     np.testing.assert_array_equal(answers(model, tables), answers(alone, TWO))
 
 
 IDS = [f"s{k:02}" for k in range(N)]
-LEARNED = [case for case in CASES if case.values[0].name != "pca" and case.values[1] != "nothing"]
+LEARNED = [case for case in CASES if case.values[0].name != "pca" and case.values[1] != "unsupervised"]
 JOINED = MultiTable({"one": ONE.set_axis(IDS), "two": TWO.set_axis(IDS)})
 
 
@@ -93,7 +98,7 @@ def test_targets_of_other_samples_are_refused(method, task):
 
 
 def test_targets_without_ids_are_taken_by_row():
-    model = get_method("mkl").make("classes", kernels={"one": Gaussian(), "two": Linear()})
+    model = get_method("mkl").make("classification", kernels={"one": Gaussian(), "two": Linear()})
     rows = np.arange(N)[::-1]
     positions = pd.Series(Y).iloc[rows]  # as a split leaves them: numbers, not ids
     for X, y in ((JOINED, Y), (JOINED, pd.Series(Y)), (JOINED[rows], positions)):
@@ -103,9 +108,9 @@ def test_targets_without_ids_are_taken_by_row():
 def test_columns_of_one_name_are_refused():
     twice = WIDE.rename(columns={"b": "a"})
     with pytest.raises(ValueError, match="several columns of one name, such as 'a'; make the names distinct"):
-        get_method("mkl").make("classes", kernels=[Gaussian()]).fit(twice, Y)
+        get_method("mkl").make("classification", kernels=[Gaussian()]).fit(twice, Y)
     with pytest.raises(ValueError, match="table 'one' has several columns of one name, such as 'a'; make"):
-        get_method("mkl").make("classes", kernels="auto").fit({"one": twice, "two": TWO}, Y)
+        get_method("mkl").make("classification", kernels="auto").fit({"one": twice, "two": TWO}, Y)
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
@@ -124,17 +129,17 @@ def test_none_is_no_table(method, task):
 def test_dates_are_no_numbers():
     dated = ONE.assign(seen=pd.to_datetime(np.arange(N), unit="D"))
     with pytest.raises(ValueError, match=r"column 3 \('seen'\) is not \(it holds dates or durations\)"):
-        get_method("mkl").make("classes", kernels=Gaussian()).fit({"one": dated, "two": TWO}, Y)
-    model = get_method("mkl").make("classes", kernels="auto").fit({"one": dated, "two": TWO}, Y)
+        get_method("mkl").make("classification", kernels=Gaussian()).fit({"one": dated, "two": TWO}, Y)
+    model = get_method("mkl").make("classification", kernels="auto").fit({"one": dated, "two": TWO}, Y)
     days = ONE.assign(seen=np.arange(N, dtype=float))
-    other = get_method("mkl").make("classes", kernels="auto").fit({"one": days, "two": TWO}, Y)
+    other = get_method("mkl").make("classification", kernels="auto").fit({"one": days, "two": TWO}, Y)
     np.testing.assert_allclose(model.kernel_weights_, other.kernel_weights_, atol=1e-3)
 
 
-@pytest.mark.parametrize("task", ["classes", "values"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("form", [lambda X: X, lambda X: dict(X.tables)], ids=["joined", "dict"])
 def test_a_score_of_other_samples_is_refused(task, form):
-    method = get_method("mkl") if task == "classes" else get_method("ridge")
+    method = get_method("mkl") if task == "classification" else get_method("ridge")
     y, X = indexed(TARGETS[task]), form(JOINED)
     model = method.make(task, kernels=Gaussian()).fit(X, y)
     assert model.score(X, y) == model.score(X, y.to_numpy())
@@ -162,8 +167,14 @@ def test_a_view_of_the_name_of_a_table_is_on_it():
     assert names_and_tables([("one", Gaussian(), ["d"])], tables) == [("one", "two")]
     assert names_and_tables([View("one", Gaussian(), table="two")], tables) == [("one", "two")]
     assert names_and_tables([("v", Gaussian())], tables) == [("one", "one"), ("two", "two")]
-    model = get_method("mkl").make("classes", kernels=[("one", Gaussian()), ("two", Linear())]).fit(tables, Y)
-    alike = get_method("mkl").make("classes", kernels={"one": Gaussian(), "two": Linear()}).fit(tables, Y)
+    model = (
+        get_method("mkl")
+        .make("classification", kernels=[("one", Gaussian()), ("two", Linear())])
+        .fit(tables, Y)
+    )
+    alike = (
+        get_method("mkl").make("classification", kernels={"one": Gaussian(), "two": Linear()}).fit(tables, Y)
+    )
     assert model.view_names_ == ["one", "two"]
     np.testing.assert_array_equal(answers(model, tables), answers(alike, tables))
 

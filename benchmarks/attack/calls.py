@@ -274,7 +274,7 @@ def attack_limits(call: Call, target: Any, folder: Path) -> dict[str, Any]:
     Ks, X = values.stack(rng, 16), values.table(rng)
     try:
         if isinstance(model, WeightLearner):
-            model.fit(Ks, np.arange(16) % 2 if "classes" in model.learns_from else values.values(rng))
+            model.fit(Ks, np.arange(16) % 2 if "classification" in model.learns_from else values.values(rng))
             return {"kernel_weights_": model.kernel_weights_, "combine": model.combine(Ks)}
         model.fit(X, _target_of(model, rng))
     except values.CallbackError:
@@ -291,7 +291,7 @@ def attack_learner(call: Call, target: Any, folder: Path) -> dict[str, Any]:
     n = 12
     Ks = values.stack(rng, n)
     kernels = call.either("kernels", lambda: Ks, lambda: hostile_stack(rng, Ks), 0.3)
-    sensible_y = values.labels(rng, n) if "classes" in learner.learns_from else values.values(rng, n)
+    sensible_y = values.labels(rng, n) if "classification" in learner.learns_from else values.values(rng, n)
     y = call.either("y", lambda: sensible_y, lambda: hostile_target(rng, sensible_y), 0.2)
     learner.fit(kernels, y)
     fresh = call.either("new", lambda: Ks[:4], lambda: hostile_stack(rng, Ks[:4]), 0.7)

@@ -88,8 +88,6 @@ Work = tuple[Callable[[], Any], Callable[[Any], Numbers]]  # what is timed, and 
 
 MOST_VALUES = 2000  # of an array, that are written out beside its hash
 
-# The words of this revision for those of problems.py.
-TASK_WORDS = {"classification": "classes", "regression": "values", "unsupervised": "nothing"}
 METHOD_SETTINGS: dict[str, Params] = {"pairs": {"split": 2}, "regularized": {"cv": 3}}
 # The numerics that were the defaults of 8f30f92 where they are others now.
 FORMER_NUMERICS: dict[str, Params] = {
@@ -331,12 +329,12 @@ def low_rank(data: Arrays, params: Params) -> Work:
 # ---------------------------------------------------------------------- methods and estimators
 def method(data: Arrays, params: Params) -> Work:
     """A method of the registry with its defaults, on a table."""
-    name, task = params["method"], TASK_WORDS[params["task"]]
+    name, task = params["method"], params["task"]
     found = get_method(name)
     settings = dict(METHOD_SETTINGS.get(name, {}))
     if "random_state" in found.parameters(task):
         settings["random_state"] = 0
-    y = None if task == "nothing" else data["y"]
+    y = None if task == "unsupervised" else data["y"]
     return (
         lambda: as_before(found.make(task, **settings)).fit(data["X"], y),
         lambda model: of_model(model, data["X_new"]),
@@ -345,11 +343,11 @@ def method(data: Arrays, params: Params) -> Work:
 
 def learner(data: Arrays, params: Params) -> Work:
     """A weight learner of the registry with its defaults under its machine, on a stack."""
-    name, task = params["method"], TASK_WORDS[params["task"]]
+    name, task = params["method"], params["task"]
     found = get_method(name)
     count = 2 if name in TWO_KERNELS else len(data["stack"])
     stack, new = (np.moveaxis(data[key][:count], 0, -1) for key in ("stack", "stack_new"))
-    y = None if task == "nothing" else data["y"]
+    y = None if task == "unsupervised" else data["y"]
     return (
         # random_state=None is the seed 0, which was the default
         lambda: as_before(found.make(task, kernels="precomputed")).fit(stack, y),

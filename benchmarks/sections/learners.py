@@ -70,8 +70,11 @@ def measure_radius(case: Case) -> Record:
 def measure_all() -> Record:
     """Every exported learner with its defaults on one stack, beside one SVC on the mean kernel."""
     kernels, y = kernel_bank(ALONE.dataset, ALONE.n, ALONE.m)
-    tasks = {"classes": class_targets((y > 0).astype(int)), "values": value_targets(y[:, None] + 0.0)}
-    tasks["nothing"] = no_targets(y.size)
+    tasks = {
+        "classification": class_targets((y > 0).astype(int)),
+        "regression": value_targets(y[:, None] + 0.0),
+    }
+    tasks["unsupervised"] = no_targets(y.size)
     svc = median([cpu_seconds(lambda: solve_svc(kernels.mean(axis=0), y, ALONE.C))[0] for _ in range(3)])
     rows = {}
     for name in weights.__all__:

@@ -61,16 +61,18 @@ def drawn(seed: int, number: int, most: int = MOST) -> tuple[Method, Problem]:
 
 def _for_task(problem: Problem, task: str) -> Problem:
     """The same kernels with a target that a method can learn from."""
-    if task == "nothing":
+    if task == "unsupervised":
         return replace(problem, loss="one_class")
-    if task == "values":
+    if task == "regression":
         return replace(problem, loss="ridge", y=problem.y.astype(float))
     return replace(problem, loss="hinge", y=(problem.y > np.median(problem.y)).astype(int))
 
 
 def task_of(problem: Problem) -> str:
     """What is learned from, in the registry's words."""
-    return {"epsilon": "values", "ridge": "values", "one_class": "nothing"}.get(problem.loss, "classes")
+    return {"epsilon": "regression", "ridge": "regression", "one_class": "unsupervised"}.get(
+        problem.loss, "classification"
+    )
 
 
 def estimator(method: Method, problem: Problem) -> Any:

@@ -28,7 +28,7 @@ def samples(task: str) -> tuple[np.ndarray, np.ndarray]:
     copy = good + 0.3 * rng.normal(size=(n, 2))
     X = np.hstack([good, weak, copy, rng.normal(size=(n, 4))])
     values = np.sin(good[:, 0]) + 0.4 * weak[:, 1] + 0.2 * rng.normal(size=n)
-    return X, (y if task == "classes" else values)
+    return X, (y if task == "classification" else values)
 
 
 def views() -> list[View]:
@@ -43,7 +43,7 @@ def row(method: Method) -> tuple[list[float], str]:
     model = method.make(task, taken).fit(X[:_N_TRAIN], y[:_N_TRAIN])
     score = model.score(X[_N_TRAIN:], y[_N_TRAIN:])
     shares = [*model.kernel_shares_, *[np.nan] * (len(VIEWS) - len(taken))]
-    return shares, f"{'accuracy' if task == 'classes' else 'R²'} {score:.2f}"
+    return shares, f"{'accuracy' if task == 'classification' else 'R²'} {score:.2f}"
 
 
 def draw_family(fig: Figure, methods: list[Method]) -> None:

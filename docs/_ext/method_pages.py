@@ -28,7 +28,7 @@ LEARNER_PAGES = "<!-- learner pages -->"
 CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 FOLDER = "methods"
 CHOOSE = "choose"
-_NO_TARGET = "nothing"
+_NO_TARGET = "unsupervised"
 _KERNELS = {"functional_form": '--kernels "linear, gaussian"'}  # of exactly two
 _WIDTH = 88  # of what is printed on a page; longer sentences are broken
 
@@ -88,7 +88,7 @@ def formulas_as_written(head: str) -> str:
 
 def facts(method: Method) -> str:
     rows = [
-        ("learns from", ", ".join(method.tasks)),
+        ("task", ", ".join(method.tasks)),
         ("solver and certificate", escaped(method.about.solver)),
         ("cost", escaped(method.about.cost)),
         ("papers", "<br>".join(map(escaped, papers(method)))),
@@ -118,13 +118,13 @@ def command_line(method: Method) -> str:
     lines = [f"{call} --out model/"]
     if _NO_TARGET in method.tasks and not alone:
         lines.append(
-            lines[0].replace("--target y", "--task nothing") + "   # one class: what is foreign to it?"
+            lines[0].replace("--target y", "--task unsupervised") + "   # one class: what is foreign to it?"
         )
     return "```sh\n" + "\n".join(lines) + "\n```"
 
 
 def classes(method: Method) -> str:
-    """Links to the reference, by what there is to learn from."""
+    """Links to the reference, by task."""
     tasks: dict[str, list[str]] = {}
     for task, cls in method.estimators.items():
         tasks.setdefault(cls.__name__, []).append(task)

@@ -17,7 +17,15 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .renamed import RENAMED, OldName, new_by_present_names, refuse_old_names
+from .renamed import (
+    RENAMED,
+    RENAMED_TASKS,
+    OldName,
+    check_task,
+    new_by_present_names,
+    present_task,
+    refuse_old_names,
+)
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -55,6 +63,7 @@ from .tables import (
 __all__ = [
     "PSD_CHOICES",
     "RENAMED",
+    "RENAMED_TASKS",
     "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
@@ -80,6 +89,7 @@ __all__ = [
     "check_seed",
     "check_split",
     "check_square",
+    "check_task",
     "check_values",
     "codes_of_classes",
     "is_frame",
@@ -90,6 +100,7 @@ __all__ = [
     "naming_rows",
     "new_by_present_names",
     "pair_table",
+    "present_task",
     "raise_degenerate",
     "raise_indefinite",
     "raise_non_finite_gram",

@@ -10,9 +10,11 @@ their own name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from reprlib import repr as short_repr
 from typing import Any
+
+from .tables import check_choice
 
 _STORAGE = "how kernels are stored is said by their bank, {owner}(KernelBank(kernels, %s={value}))."
 
@@ -53,6 +55,28 @@ RENAMED: dict[str, dict[str, str]] = {
     "EasyMKL": {"balance": "reg"},
     "KernelBoosting": {"balance": "class_balance"},
 }
+
+
+# Tasks of earlier versions and their present names.
+RENAMED_TASKS = {
+    "classes": "classification",
+    "values": "regression",
+    "nothing": "unsupervised",
+    "labels": "multilabel",
+}
+
+
+def present_task(task: Any) -> Any:
+    """The present name of a task; any other value as it is."""
+    return RENAMED_TASKS.get(task, task) if isinstance(task, str) else task
+
+
+def check_task(task: Any, tasks: Collection[str], name: str = "task") -> Any:
+    """The task, if it is one of ``tasks``; otherwise a ValueError, which gives an old task its new name."""
+    new = present_task(task)
+    if new != task and new in tasks:
+        raise ValueError(f"{name}={task!r} was renamed: use {name}={new!r}.")
+    return check_choice(name, task, tasks)
 
 
 class OldName:

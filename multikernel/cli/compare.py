@@ -153,9 +153,7 @@ def _names(methods: str) -> list[str]:
 def _require_targets(plans: dict[str, tables.FitPlan]) -> None:
     for name, plan in plans.items():
         if plan.y is None:
-            raise ValueError(
-                f"{name} learns from the rows alone, so that there is no score to compare it by."
-            )
+            raise ValueError(f"{name} is unsupervised: there is no score to compare it by.")
 
 
 def _require_same_data(folder: Path, about: dict[str, str], force: bool) -> None:

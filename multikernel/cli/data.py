@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._validation import check_choice
+from multikernel._validation import check_task
 from multikernel.cli.app import REFUSED, Command, Group, fail, misuse, plain_errors, show_lines, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
 from multikernel.datasets.catalogue import describe_arrays
@@ -22,14 +22,14 @@ def list_(
     views: Annotated[bool, typer.Option("--views", help="Only sets with named views.")] = False,
     task: Annotated[
         str | None,
-        typer.Option("--task", help="Only sets for classes, values, (several) labels or survival."),
+        typer.Option("--task", help="Only data sets for classification, regression, multilabel or survival."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the data sets that can be loaded; `show` says what they are."""
     with misuse():
         if task is not None:
-            check_choice("--task", task, TASKS)
+            check_task(task, TASKS, "--task")
     with plain_errors():
         table = list_datasets(views=views, task=task).reset_index()
     if as_json:
@@ -38,6 +38,7 @@ def list_(
     # short enough for 80 columns: how many classes, or else what the target is
     table["classes"] = table["classes"].where(table["classes"] > 0, table["task"])
     shown = table[["name", "n", "d", "views", "classes", "source"]].astype(str)
+    shown["source"] = shown["source"].replace("scikit-learn", "sklearn")
     shown.loc[table["n"] == 0, ["n", "d"]] = "?"  # a manifest need not say
     show_table("Data sets", list(shown.columns), shown.to_numpy().tolist())
 

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from multikernel._validation import check_choice
+from multikernel._validation import check_task
 from multikernel.cli import options
 from multikernel.cli.app import REFUSED, misuse, plain_errors, show_lines, show_table, stopped
 from multikernel.doctor import Diagnosis, diagnose
@@ -63,7 +63,7 @@ def doctor(
     Exit code 0: no errors (there may be warnings and notes); 1: errors, or a file that cannot be read.
     """
     with misuse():
-        check_choice("--task", task, TASKS)
+        check_task(task, TASKS, "--task")
         target, censored = options.read_target(target, time, event, entry)
         source = tables.Source(
             file,

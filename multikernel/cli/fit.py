@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._files import check_destination
-from multikernel._validation import check_choice, check_rank
+from multikernel._validation import check_choice, check_rank, check_task
 from multikernel.cli import options
 from multikernel.cli.app import STOPPED, err, misuse, plain_errors, say, show_lines, show_table, stopped
 from multikernel.core.store import on_cluster
@@ -89,7 +89,7 @@ def fit(
         if method is not None:
             options.find_method(method)
         target, censored = options.read_target(target, time, event, entry)
-        check_choice("--task", task, ("auto", *TASKS))
+        check_task(task, ("auto", *TASKS), "--task")
         if kernels not in (None, *KERNEL_CHOICES):
             parse_kernels(kernels)
         source = tables.Source(

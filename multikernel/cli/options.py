@@ -82,7 +82,8 @@ Kernels = Annotated[
 Task = Annotated[
     str,
     typer.Option(
-        "--task", help="What the target is: classes, values or survival; found from it if not given."
+        "--task",
+        help="Task: classification, regression, survival or unsupervised; default: found from the target.",
     ),
 ]
 Ignore = Annotated[
@@ -156,7 +157,7 @@ def read_scoring(text: str | None) -> list[str] | None:
     if text is None:
         return None
     names = [name.strip() for name in text.split(",") if name.strip()]
-    return list(scores_asked(names, "classes"))
+    return list(scores_asked(names, "classification"))
 
 
 def judging(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._files import check_destination
+from multikernel._validation import present_task
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.core.store import on_cluster
@@ -149,7 +150,7 @@ def _read_cohort(source: tables.Source, record: dict[str, Any]) -> tuple[Any, An
     table = tables.read_new(replace(source, target=fit.get("target"), how=fit.get("join")), record)
     X, notes = tables.match_training(record, table)
     say(*notes)
-    y = table.target_as(str(record.get("task")))
+    y = table.target_as(str(present_task(record.get("task"))))
     if y is None:
         raise ValueError(f"{source.name} must have the target {fit.get('target')!r}.")
     return X, y
@@ -180,7 +181,7 @@ def _read(source: tables.Source, record: dict[str, Any], parts: list[str]) -> tu
     _require_rows(table, fit["n_samples"], parts)
     X, notes = tables.match_training(record, table)
     say(*notes)
-    y = table.target_as(str(record.get("task")))
+    y = table.target_as(str(present_task(record.get("task"))))
     if source.sha256() == fit.get("sha256"):
         return X, y, []
     other = (

@@ -53,13 +53,13 @@ def warmup(
 def fits(everything: bool = False) -> dict[str, Callable[[], Any]]:
     """Small fits by name, which together compile what the usual fits need, or what all need."""
     found: dict[str, Callable[[], Any]] = {
-        "two classes": partial(_fit, "mkl", "classes"),
-        "three classes": partial(_fit, "mkl", "classes", n_classes=3),
-        "three classes in one machine": partial(_fit, "multiclass", "classes", n_classes=3),
-        "values": partial(_fit, "mkl", "values"),
-        "values, squared error": partial(_fit, "ridge", "values"),
-        "no targets": partial(_fit, "mkl", "nothing"),
-        "two classes, float32": partial(_fit, "mkl", "classes", dtype="float32"),
+        "two classes": partial(_fit, "mkl", "classification"),
+        "three classes": partial(_fit, "mkl", "classification", n_classes=3),
+        "three classes in one machine": partial(_fit, "multiclass", "classification", n_classes=3),
+        "regression": partial(_fit, "mkl", "regression"),
+        "regression, squared error": partial(_fit, "ridge", "regression"),
+        "no targets": partial(_fit, "mkl", "unsupervised"),
+        "two classes, float32": partial(_fit, "mkl", "classification", dtype="float32"),
     }
     if not everything:
         return found
@@ -67,7 +67,12 @@ def fits(everything: bool = False) -> dict[str, Callable[[], Any]]:
         for task in method.tasks:
             if method.learner is None and method.name not in ("mkl", "multiclass", "ridge"):
                 found[f"{method.name}, {task}"] = partial(_fit, method.name, task, n=_FEW)
-    for name, task in (("mkl", "values"), ("ridge", "values"), ("mkl", "nothing"), ("multiclass", "classes")):
+    for name, task in (
+        ("mkl", "regression"),
+        ("ridge", "regression"),
+        ("mkl", "unsupervised"),
+        ("multiclass", "classification"),
+    ):
         found[f"{name}, {task}, float32"] = partial(_fit, name, task, dtype="float32", n_classes=3)
     for kernel in (Spectrum(2), Mismatch(3), WeightedDegree(2), LocalAlignment()):
         found[f"{type(kernel).__name__} kernel"] = partial(_compute, kernel, _sequences())
@@ -85,7 +90,7 @@ def _fit(name: str, task: str, *, n: int = _N, n_classes: int = 2, dtype: str | 
         objects = np.arange(12)
         X = np.stack(np.meshgrid(objects, objects), axis=-1).reshape(-1, 2).astype(float)
         noisy = np.sin(X[:, 0]) + X[:, 1]
-    if task == "nothing":
+    if task == "unsupervised":
         return model.fit(X)
     return model.fit(X, _targets(noisy, task, n_classes))
 
@@ -93,7 +98,7 @@ def _fit(name: str, task: str, *, n: int = _N, n_classes: int = 2, dtype: str | 
 def _targets(noisy: np.ndarray, task: str, n_classes: int) -> Any:
     if task == "survival":
         return {"event": np.arange(noisy.size) % 3 > 0, "time": np.exp(noisy)}
-    return noisy if task == "values" else _labels(noisy, n_classes)
+    return noisy if task == "regression" else _labels(noisy, n_classes)
 
 
 def _compute(kernel: Any, X: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from multikernel._validation import check_choice
+from multikernel._validation import check_task
 from multikernel.datasets.catalogue import (
     VARIABLE,
     CatalogueEntry,
@@ -24,7 +24,7 @@ from multikernel.datasets.catalogue import (
 from multikernel.datasets.openml import OPENML, fetch
 from multikernel.datasets.shipped import SHIPPED, describe_shipped, load_shipped
 
-TASKS = ("classes", "values", "labels", "survival")
+TASKS = ("classification", "regression", "multilabel", "survival")
 _VIEW, _NAMES, _KERNEL = "view_", "names_", "K_"
 _CSR = ("csr_data", "csr_indices", "csr_indptr", "csr_shape")
 _DESCRIBED = ("target", "notes", "source", "licence", "verified")
@@ -196,7 +196,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     ----------
     views : bool, default=False
         Whether to leave out sets without named views.
-    task : {"classes", "values", "labels", "survival"}, optional
+    task : {"classification", "regression", "multilabel", "survival"}, optional
         Leave out sets for anything else: classes, a number to predict, a 0/1 table of several labels, or the
         times of events with whether they were observed.
     on_disk : bool, default=False
@@ -215,7 +215,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     [1797, 146, 5, 10]
     """
     if task is not None:
-        check_choice("task", task, TASKS)
+        check_task(task, TASKS)
     cache = cache_folder()
     rows = {
         name: _row(entry.fields, "cache" if entry.folder == cache else "folder", str(entry.folder))
@@ -249,12 +249,12 @@ def _task(fields: Mapping[str, Any]) -> str:
     """What the targets are, by what the manifest promises; empty where it does not say."""
     arrays = fields.get("arrays") or {}
     if fields.get("classes"):
-        return "classes"
+        return "classification"
     if "y" in arrays:
-        return "values" if np.dtype(arrays["y"]["dtype"]).kind == "f" else "classes"
+        return "regression" if np.dtype(arrays["y"]["dtype"]).kind == "f" else "classification"
     if {"time", "event"} <= arrays.keys():
         return "survival"
-    return "labels" if "Y" in arrays else ""
+    return "multilabel" if "Y" in arrays else ""
 
 
 def check_dataset(name: str) -> dict[str, Any]:

@@ -269,7 +269,7 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
     """
     hashes = _row_hashes(columns, used)
     y = target.values[columns.rows]
-    if target.task in ("values", "survival"):
+    if target.task in ("regression", "survival"):
         hashes = hashes * 31 + np.array([hash(value) for value in y.tolist()])
     _, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     again = int((counts - 1).sum())
@@ -278,7 +278,7 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
     repeated = counts[groups] > 1
     example = np.flatnonzero(groups == groups[int(np.flatnonzero(repeated)[0])])[:2]
     at = [int(columns.rows[row]) for row in example]
-    once = columns.recipes.distinct_rows(sorted(used), len(columns.names), target.task == "values")
+    once = columns.recipes.distinct_rows(sorted(used), len(columns.names), target.task == "regression")
     once = "" if target.task == "survival" else f" Or keep one of each: {once}"
     yield Finding(
         "note",
@@ -288,7 +288,7 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
         f"Keep copies in one fold with GroupKFold.{once}",
         "Keep one of each in the file.",
     )
-    if target.task == "classes" and target.known.all():
+    if target.task == "classification" and target.known.all():
         yield from _check_contradictions(groups, y, columns.n)
 
 

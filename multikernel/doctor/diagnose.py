@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import check_choice, check_positive_integer, check_seed, is_frame
+from multikernel._validation import check_positive_integer, check_seed, check_task, is_frame
 from multikernel.core.survival_targets import looks_censored
 from multikernel.doctor.columns import (
     Columns,
@@ -59,7 +59,7 @@ from multikernel.views.precomputed import storage_of
 from multikernel.views.tables import MultiTable, as_table, n_columns
 from multikernel.viz import describe_data
 
-TASKS = ("auto", "classes", "values", "survival")
+TASKS = ("auto", "classification", "regression", "survival")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
 _MORE_ROWS = ("max_samples=", "--max-samples ")
 _FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
@@ -122,7 +122,7 @@ def diagnose(
         Classes or values; or event and time of censored times, in any form that a survival model takes.
     kernels : as in an estimator, default="auto"
         ``"precomputed"`` for precomputed kernels.
-    task : {"auto", "classes", "values", "survival"}
+    task : {"auto", "classification", "regression", "survival"}
         What the target is; ``"auto"`` takes text and few whole numbers for classes, and structured arrays,
         tuples and tables with an event and a time for censored times.
     max_samples : int, default=1000
@@ -147,7 +147,7 @@ def diagnose(
     >>> found.ok
     False
     """
-    check_choice("task", task, TASKS)
+    check_task(task, TASKS)
     limit = check_positive_integer("max_samples", max_samples)
     rng = np.random.default_rng(check_seed("random_state", random_state))
     kernels = storage_of(kernels).kernels
@@ -167,7 +167,7 @@ def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random
         n_samples=chart.n,
         n_columns=chart.n_columns,
         n_examined=len(chart.rows),
-        task="nothing" if chart.target is None else chart.target.task,
+        task="unsupervised" if chart.target is None else chart.target.task,
         kernels=[kernel.to_row() for kernel in chart.examined],
         columns=chart.columns,
         memory=memory,
@@ -350,18 +350,18 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
     told = can_tell(target) and bool(known.all())
     part = Target(target.task, target.values[chart.rows], known, target.classes)
     told = told and part.n_distinct > 1
-    y = part.values.astype(int) if part.task == "classes" else part.values
+    y = part.values.astype(int) if part.task == "classification" else part.values
     ideal = as_targets(y, len(chart.rows), task=part.task).ideal if told else None
     yield from align(chart.examined, ideal, automatic)
     yield from check_shapes(chart.examined, automatic, precomputed)
     yield from check_mean_diagonals(chart.examined, precomputed)
-    if target.task == "classes" and not automatic:
+    if target.task == "classification" and not automatic:
         yield from check_regularizing(chart.examined)
     if told:
         yield from check_kernels_alone(chart.examined, part)
     if chart.n < _FEW_ROWS:
         what = f"{chart.n} are few: scores of cross-validation will differ much from fold to fold."
-        folds = "RepeatedKFold" if target.task == "values" else "RepeatedStratifiedKFold"
+        folds = "RepeatedKFold" if target.task == "regression" else "RepeatedStratifiedKFold"
         folds = "EventKFold" if chart.target.parts else folds
         yield Finding(
             "note", "rows", what, f"Repeat it, cv={folds}(n_repeats=20), or bring more.", "Bring more."

@@ -68,7 +68,7 @@ class Diagnosis:
         Of what was given; without a table of features, `n_columns` is 0.
     n_examined : int
         Rows that the kernels were computed on.
-    task : {"classes", "values", "survival", "nothing"}
+    task : {"classification", "regression", "survival", "unsupervised"}
         What the target was taken for.
     kernels : list of dict
         For each kernel ``name``, ``mean_diagonal``, ``smallest_eigenvalue`` (divided by the mean diagonal),

@@ -26,9 +26,11 @@ _REMEDY = "If it is known only after the target is, leave it out: "
 def can_tell(target: Target) -> bool:
     """Whether there are rows enough that a perfect prediction is no accident."""
     known = target.values[target.known]
-    if target.task == "nothing" or len(known) < _FEWEST_ROWS or target.n_distinct < 2:
+    if target.task == "unsupervised" or len(known) < _FEWEST_ROWS or target.n_distinct < 2:
         return False
-    return target.task == "values" or bool(np.sort(np.bincount(known.astype(int)))[-2] >= _FEWEST_OF_A_CLASS)
+    return target.task == "regression" or bool(
+        np.sort(np.bincount(known.astype(int)))[-2] >= _FEWEST_OF_A_CLASS
+    )
 
 
 def predict_alone(columns: Columns, target: Target, facts: list[dict[str, Any]]) -> dict[int, float]:
@@ -46,13 +48,13 @@ def predict_alone(columns: Columns, target: Target, facts: list[dict[str, Any]])
             continue
         kept = known & ~np.isnan(column)
         if facts[position]["distinct"] > 1 and kept.sum() >= _FEWEST_ROWS:
-            skills[int(position)] = _skill(column[kept], y[kept], target.task == "classes")
+            skills[int(position)] = _skill(column[kept], y[kept], target.task == "classification")
     for position, text in columns.others.items():
         kept = known & text.notna().to_numpy()
         repeated = 1 < facts[position]["distinct"] <= kept.sum() / 5
         if repeated and kept.sum() >= _FEWEST_ROWS:
             codes = pd.factorize(text[kept].astype(str))[0].astype(float)
-            skills[position] = _skill(codes, y[kept], target.task == "classes")
+            skills[position] = _skill(codes, y[kept], target.task == "classification")
     return skills
 
 
@@ -62,7 +64,7 @@ def _least_unusual(y: np.ndarray, task: str) -> float:
     All rows of the usual value get one prediction, so that a column with k others gains at most k rows over
     guessing. Most columns of a table of words are left out by this.
     """
-    if task == "values":
+    if task == "regression":
         return 0.0
     return _ALONE * (len(y) - float(np.bincount(y.astype(int)).max()))
 
@@ -105,7 +107,7 @@ def check_columns_alone(
     columns: Columns, target: Target, skills: dict[int, float], used: set[int]
 ) -> Iterator[Finding]:
     """Columns that give the target away."""
-    known = _functions_of(columns, target) if target.task == "classes" else []
+    known = _functions_of(columns, target) if target.task == "classification" else []
     suspects = [p for p in sorted(skills, key=lambda p: -skills[p]) if skills[p] >= _ALONE and p in used]
     suspects += [p for p in known if p in used and p not in suspects]
     for position in suspects[:_NAMED]:
@@ -118,7 +120,7 @@ def check_columns_alone(
             level, before = "warning", _REMEDY
             how = (
                 "hits the class as good as always"
-                if target.task == "classes"
+                if target.task == "classification"
                 else "gives the value as good as exactly"
             )
             what = (
@@ -140,12 +142,12 @@ def check_gaps_alone(columns: Columns, target: Target, used: set[int]) -> Iterat
         if len(y) < _FEWEST_ROWS or not _FEWEST_OF_A_CLASS <= gaps.sum() <= len(y) - _FEWEST_OF_A_CLASS:
             continue
         if (
-            target.task == "classes"
+            target.task == "classification"
             and len(np.unique(y[gaps])) + len(np.unique(y[~gaps])) == target.n_distinct
         ):
             what = "it is missing in all rows of some classes and in none of the others: it tells the class."
             yield drop_finding("error", columns, [columns.names[position]], what, "Leave it out: ")
-        elif _skill(gaps.astype(float), y, target.task == "classes") >= _ALONE:
+        elif _skill(gaps.astype(float), y, target.task == "classification") >= _ALONE:
             what = "whether it is missing gives the target away as good as always."
             yield drop_finding("warning", columns, [columns.names[position]], what, _REMEDY)
 
@@ -170,7 +172,7 @@ def _is_target(columns: Columns, position: int, target: Target) -> bool:
         kept = ~np.isnan(column)
     kept = kept & target.known[columns.rows]
     x, y = column[kept], target.values[columns.rows][kept]
-    if target.task == "classes":
+    if target.task == "classification":
         pairs = len(np.unique(np.stack([x, y]), axis=1).T)
         return pairs == len(np.unique(x)) == len(np.unique(y))
     return bool(abs(np.corrcoef(x, y)[0, 1]) > _EXACT)
@@ -186,7 +188,7 @@ def check_kernels_alone(examined: list[Examined], target: Target) -> Iterator[Fi
         if kernel.K is not None:
             kernel.alone = _skill_of_neighbours(kernel.K, target)
         if (
-            target.task == "classes"
+            target.task == "classification"
             and kernel.K is not None
             and _is_blocks(kernel.K, target.values.astype(int))
         ):
@@ -205,7 +207,7 @@ def _skill_of_neighbours(K: np.ndarray, target: Target) -> float:
     scaled = K / float(np.abs(K).max())
     distances = scaled.diagonal()[:, None] + scaled.diagonal() - 2.0 * scaled
     np.fill_diagonal(distances, np.inf)
-    return _gain(target.values[distances.argmin(axis=1)], target.values, target.task == "classes")
+    return _gain(target.values[distances.argmin(axis=1)], target.values, target.task == "classification")
 
 
 def _is_blocks(K: np.ndarray, codes: np.ndarray) -> bool:

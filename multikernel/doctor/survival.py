@@ -28,8 +28,8 @@ def examine_survival(y: Any, n: int) -> tuple[Target, list[Finding]]:
         what = f"it must hold an event and a time for each of the {n} rows; it has {len(target)}."
         return nothing(n), [Finding("error", "target", what, "Look for rows that were lost: len(X), len(y).")]
     known = np.ones(n, dtype=bool)
-    event = Target("classes", target.event.astype(float), known, [False, True])
-    time = Target("values", target.time, known, [])
+    event = Target("classification", target.event.astype(float), known, [False, True])
+    time = Target("regression", target.time, known, [])
     return Target("survival", target.time, known, [], (time, event)), list(_check(target))
 
 

@@ -40,7 +40,7 @@ class Target:
 
 def nothing(n: int) -> Target:
     """No target at all."""
-    return Target("nothing", np.zeros(n), np.zeros(n, dtype=bool), [])
+    return Target("unsupervised", np.zeros(n), np.zeros(n, dtype=bool), [])
 
 
 def examine_target(y: Any, n: int, task: str, recipes: Recipes) -> tuple[Target, list[Finding]]:
@@ -64,14 +64,14 @@ def examine_target(y: Any, n: int, task: str, recipes: Recipes) -> tuple[Target,
         return nothing(n), [*findings, _mixed(found)]
     numbers = found.to_numpy(dtype=np.float64) if found.dtype.kind in "fiu" else None
     resolved = _guess_task(found, numbers) if task == "auto" else task
-    if resolved == "values" and numbers is None:
-        what = f"values were asked for, but it holds {found.iloc[0]!r}."
-        remedies = ("Correct its entries, or use a classifier.", "--task classes")
+    if resolved == "regression" and numbers is None:
+        what = f"it must hold numbers for regression; it holds {found.iloc[0]!r}."
+        remedies = ("Correct its entries, or use a classifier.", "--task classification")
         return nothing(n), [*findings, Finding("error", "target", what, *remedies)]
     if numbers is not None and not np.isfinite(numbers).all():
         return nothing(n), [*findings, _infinite(numbers, known, recipes)]
     target = _make(resolved, found, numbers, known)
-    checks = _check_classes if resolved == "classes" else _check_values
+    checks = _check_classes if resolved == "classification" else _check_values
     return target, [*findings, *checks(target, found, numbers, task, recipes)]
 
 
@@ -123,13 +123,13 @@ def _is_whole(numbers: np.ndarray) -> bool:
 def _guess_task(found: pd.Series, numbers: np.ndarray | None) -> str:
     """Text is classes, fractions are values; whole numbers are classes where they are few or count from 0."""
     if numbers is None:
-        return "classes"
+        return "classification"
     if not _is_whole(numbers):
-        return "values"
+        return "regression"
     distinct = np.unique(numbers)
     repeated = 5 * len(distinct) <= len(numbers) or len(distinct) == 2
     few = len(distinct) <= _FEW_CLASSES or (_counts_up(distinct) and found.dtype.kind in "iu")
-    return "classes" if few and (repeated or len(distinct) <= 2) else "values"
+    return "classification" if few and (repeated or len(distinct) <= 2) else "regression"
 
 
 def _counts_up(distinct: np.ndarray) -> bool:
@@ -140,7 +140,7 @@ def _counts_up(distinct: np.ndarray) -> bool:
 def _make(task: str, found: pd.Series, numbers: np.ndarray | None, known: np.ndarray) -> Target:
     values = np.zeros(len(known))
     classes: list[Any] = []
-    if task == "classes":
+    if task == "classification":
         codes, labels = pd.factorize(found, sort=found.dtype != object)
         classes = list(labels)
         values[known] = codes
@@ -168,7 +168,11 @@ def _check_classes(
     if numbers is not None and task == "auto" and len(counts) != 2 and not _counts_up(np.unique(numbers)):
         what = f"its {len(counts)} whole numbers, {_range(numbers)}, were taken for classes."
         yield Finding(
-            "note", "target", what, 'If they are amounts, task="values" and a regressor.', "--task values"
+            "note",
+            "target",
+            what,
+            'If they are amounts, task="regression" and a regressor.',
+            "--task regression",
         )
     yield from _check_single(target.classes, counts, recipes)
     yield from _check_counts(target.classes, counts)
@@ -179,7 +183,7 @@ def _no_classes(target: Target, found: pd.Series, numbers: np.ndarray | None, n:
     if numbers is not None and not _is_whole(numbers):
         what = f"classes were asked for, but it holds fractions ({k} different values in {n} rows)."
         remedy = "Use a regressor, MKLRegressor. Or cut it in two: y = np.asarray(y) > np.mean(y)"
-        return Finding("error", "target", what, remedy, "--task values")
+        return Finding("error", "target", what, remedy, "--task regression")
     if numbers is None and found.dtype != bool:
         parsed = pd.to_numeric(found.astype(str), errors="coerce")
         if k > 2 and parsed.notna().mean() > 0.5:
@@ -208,9 +212,7 @@ def _check_single(classes: list[Any], counts: np.ndarray, recipes: Recipes) -> I
             f"{'each has' if len(single) > 1 else 'it has'} one row: what is learned of it cannot be tested."
         )
         rows = recipes.take_rows("keep", f"~np.isin(np.asarray(y).astype(str), {listed})")
-        command = (
-            "Join them with others in the file or take their rows out, or --task values if they are numbers"
-        )
+        command = "Merge them with others in the file, delete the rows, or --task regression for numbers"
         yield Finding("error", _named_classes(of_one), what, f"Leave it out: {rows}", command)
 
 
@@ -257,16 +259,16 @@ def _check_values(
             "error", "target", f"all {len(numbers)} rows have the value {numbers[0]:g}.", "Choose another."
         )
         return
-    if task == "values" and len(distinct) <= 10 and 5 * len(distinct) <= len(numbers):
+    if task == "regression" and len(distinct) <= 10 and 5 * len(distinct) <= len(numbers):
         what = f"it has {len(distinct)} different values only, {_range(numbers)}: they look like classes."
         remedy = "Use a classifier, MKLClassifier, if they are."
-        yield Finding("warning", "target", what, remedy, "--task classes if they are")
+        yield Finding("warning", "target", what, remedy, "--task classification if they are")
     elif task == "auto" and _is_whole(numbers):
         what = (
             f"its {len(distinct)} whole numbers, {_range(numbers)}, look like values; a classifier would "
             "take each for a class."
         )
-        yield Finding("note", "target", what, "Use a regressor, MKLRegressor.", "--task values")
+        yield Finding("note", "target", what, "Use a regressor, MKLRegressor.", "--task regression")
     if len(numbers) >= 2 * FOLDS and _is_sorted(numbers):
         what = "rows are sorted by it, so that folds of neighbours leave a range of values out."
         remedy = "cv=KFold(5, shuffle=True, random_state=0)"

@@ -204,9 +204,9 @@ def choose_rows(y: Array | None, task: str, most: int, seed: int, n: int) -> Arr
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(seed)
-    if y is None or task == "nothing":
+    if y is None or task == "unsupervised":
         return np.sort(rng.choice(n, most, replace=False))
-    if task == "values":
+    if task == "regression":
         order = np.argsort(y if y.ndim == 1 else y[:, 0], kind="stable")
         edges = np.linspace(0, n, most + 1).astype(int)
         return np.sort([order[rng.integers(a, b)] for a, b in pairwise(edges)])
@@ -243,9 +243,9 @@ def allot(counts: Array, total: int) -> Array:
 def marks(y: Array | None, task: str, rows: Array, ids: list[str] | None = None) -> list[dict[str, Any]]:
     """What is said of each chosen sample: its row number, its id if it has one, and its label or value."""
     named = [named_row(row, ids) for row in rows]
-    if y is None or task == "nothing":
+    if y is None or task == "unsupervised":
         return [{**own, "label": None} for own in named]
-    if task == "classes":
+    if task == "classification":
         return [{**own, "label": str(y[own["row"]])} for own in named]
     values = y if y.ndim == 1 else y[:, 0]
     return [{**own, "value": float(values[own["row"]])} for own in named]
@@ -300,9 +300,9 @@ def heat_maps_part(subject: Subject, X: Any, y: Array | None, rows: Array, K: Ar
 def _blocks(y: Array | None, task: str, rows: Array) -> tuple[Array, Array, list[Part], str]:
     """The order of the chosen samples, the edges of the blocks, and which blocks belong together."""
     edges = _edges(np.array([rows.size]))
-    if y is None or task == "nothing":
+    if y is None or task == "unsupervised":
         return np.arange(rows.size), edges, [], "as they were given"
-    if task == "values":
+    if task == "regression":
         values = (y if y.ndim == 1 else y[:, 0])[rows]
         order = np.argsort(values, kind="stable")
         return order, edges, _quarters(values[order], edges), "by value, the smallest first"

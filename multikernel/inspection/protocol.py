@@ -91,7 +91,7 @@ def make_protocol(data: Samples, cv: Any, task: str, seed: int, called: str = "t
         splits = number_of_folds(data, n_splits, task, seed, n_repeats, needs=f"{called}: folds need")
         words = default_words(grouped) if cv is None else _words(n, splits, 1, grouped)
         return Protocol(splits, _places(splits, n)[0], n, words, data.groups)
-    is_class, read = task == "classes", data.groups if reads_groups(cv) else None
+    is_class, read = task == "classification", data.groups if reads_groups(cv) else None
     splits = list_splits(cv, data.X, _strata(data.y, task), classifier=is_class, groups=read)
     if len(splits) < 2:
         raise ValueError(

@@ -124,7 +124,7 @@ def keep_groups(model: Any, samples: Samples, train: Array) -> None:
         owner = model if path == "cv" else known[path.removesuffix("__cv")]
         cv = 5 if known[path] is None and isinstance(owner, BaseSearchCV) else known[path]
         if reads_groups(cv):
-            splits = list_splits(cv, part.X, y, classifier=task == "classes", groups=part.groups)
+            splits = list_splits(cv, part.X, y, classifier=task == "classification", groups=part.groups)
         elif isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv > 1:
             splits = number_of_folds(part, int(cv), task, 0, needs="inner folds need")
         elif hasattr(cv, "get_n_splits") and hasattr(cv, "split"):

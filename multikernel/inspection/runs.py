@@ -101,7 +101,7 @@ def make_contest(estimators: Any, datasets: Any, judging: Judging, seed: int) ->
             )
     protocols = {}
     for name, data in samples.items():
-        if task == "classes":
+        if task == "classification":
             _check_classes(name, np.asarray(data.y))
         elif len(np.asarray(data.y)) < FOLDS:
             raise ValueError(f"{_called(name)} must have two samples at least; got {len(data.y)}.")
@@ -346,7 +346,7 @@ def _check_datasets(datasets: Any, task: str) -> dict[str, tuple[Any, Any]]:
     return checked
 
 
-_PLURALS = {"classes": "classifiers", "values": "regressors", "survival": "survival models"}
+_PLURALS = {"classification": "classifiers", "regression": "regressors", "survival": "survival models"}
 
 
 def _same_task(estimators: Mapping[str, Any], scoring: Any) -> str:
@@ -355,7 +355,7 @@ def _same_task(estimators: Mapping[str, Any], scoring: Any) -> str:
     for kind, plural in _PLURALS.items():
         yes = [name for name, task in tasks.items() if task == kind]
         no = [name for name, task in tasks.items() if task != kind]
-        if yes and no and kind != "values":
+        if yes and no and kind != "regression":
             raise ValueError(
                 f"{plural} can only be compared with {plural}; {yes[0]!r} is one and {no[0]!r} is not. "
                 "Compare them apart."

@@ -41,19 +41,19 @@ class Task:
 
 
 TASKS = {
-    "classes": Task("accuracy", "accuracy", True),
-    "values": Task("r2", "R²"),
+    "classification": Task("accuracy", "accuracy", True),
+    "regression": Task("r2", "R²"),
     "survival": Task(None, "C-index", True),
 }
-NOTHING = "nothing"
+NOTHING = "unsupervised"
 
 
 def task_of(model: Any) -> str:
-    """What a model predicts: "classes", "values", "survival", or "nothing" that a score could judge."""
+    """The task of a model: "classification", "regression", "survival", or "unsupervised" for all others."""
     if is_classifier(model):
-        return "classes"
+        return "classification"
     if is_regressor(model):
-        return "values"
+        return "regression"
     kind = getattr(get_tags(model), "estimator_type", None) if hasattr(model, "__sklearn_tags__") else None
     return "survival" if kind == "survival" or _is_of_scikit_survival(model) else NOTHING
 
@@ -73,7 +73,7 @@ def scores_asked(scoring: Any, task: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> scores_asked(None, "classes"), scores_asked(["accuracy", "roc_auc"], "classes")
+    >>> scores_asked(None, "classification"), scores_asked(["accuracy", "roc_auc"], "classification")
     ({'accuracy': 'accuracy'}, {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'})
     """
     if scoring is None:
@@ -165,9 +165,9 @@ def _require_weights(name: str, scorer: Any, estimator: Any) -> None:
 
 def check_suits(asked: Mapping[str, Any], y: Any, task: str) -> None:
     """Refuse scores that are of another task than that of `y`, or of other labels."""
-    if task in ("classes", "values"):
+    if task in ("classification", "regression"):
         for scoring in asked.values():
-            check_score_suits(scoring, y, classifier=task == "classes")
+            check_score_suits(scoring, y, classifier=task == "classification")
 
 
 # ------------------------------------------------------------------ one fold

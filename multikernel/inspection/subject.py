@@ -225,7 +225,7 @@ def check_known_labels(y: Array, classes: Any, name: str = "y") -> None:
 
 def overview_of(subject: Subject, X: Any, y: Any) -> dict[str, Any] | None:
     """Who has what, as `describe_data` says it; None of one table, or kernels, where nothing is missing."""
-    labels = y if subject.task == "classes" else None
+    labels = y if subject.task == "classification" else None
     X = as_tables(X)
     if isinstance(X, MultiTable):
         return describe_data(X, labels)

@@ -102,7 +102,7 @@ def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, A
 def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
     """Refuse the evaluation of a model that has another task, other views or other classes."""
     views, classes = weight_names(model), [str(label) for label in getattr(model, "classes_", [])]
-    task = "classes" if classes else "values" if _is_regressor(model) else _survival(model)
+    task = "classification" if classes else "regression" if _is_regressor(model) else _survival(model)
     found_views, found_classes = evaluation.get("views") or [], evaluation.get("classes") or []
     # data may lack a class that the model knows, and hold samples without a label
     one_holds_other = set(classes) <= set(found_classes) or set(found_classes) <= set(classes)

@@ -66,7 +66,7 @@ class CombinedKernel(KernelEstimator):
                 + (" Call the class." if isinstance(learner, type) else "")
             )
         if targets.n < 2:
-            raise ValueError(f"weights are learned from two samples or more; got n_samples={targets.n}.")
+            raise ValueError(f"learning weights needs two samples or more; got n_samples={targets.n}.")
         self._check_storage()
         self._bank = make_bank(self.kernels, **self._bank_options)
         Ks = np.asarray(self._bank.fit_stack(X))
@@ -270,7 +270,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     0.96
     """
 
-    _task = "classes"
+    _task = "classification"
     classes_: Array
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelClassifier":
@@ -319,7 +319,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     Parameters
     ----------
     learner : weight learner, optional
-        From :mod:`multikernel.rules`, one that learns from values; default ``CenteredAlignment()``.
+        From :mod:`multikernel.rules`, one for regression; default ``CenteredAlignment()``.
     machine : regressor on a precomputed kernel, optional
         Default ``KernelRidge(kernel="precomputed")``, on targets whose mean is taken away and added again;
         also ``SVR(kernel="precomputed")``.
@@ -347,7 +347,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     0.5
     """
 
-    _task = "values"
+    _task = "regression"
     offset_ = OldName("intercept_")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelRegressor":
@@ -396,7 +396,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     Parameters
     ----------
     learner : weight learner, optional
-        From :mod:`multikernel.rules`, one that learns from nothing but the kernels; default ``MeanRule()``.
+        From :mod:`multikernel.rules`, one that needs no targets; default ``MeanRule()``.
     machine : one-class machine on a precomputed kernel, optional
         Default ``OneClassSVM(kernel="precomputed")``.
     kernels, normalize, psd, gram, dtype
@@ -417,7 +417,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     array([ 1, -1])
     """
 
-    _task = "nothing"
+    _task = "unsupervised"
     _default_learner = MeanRule
     offset_: float
 

@@ -172,7 +172,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         weights = machine_weights(sample_weight, codes.size)
         require_two_classes(self.classes_, codes if weights is None else codes[weights > 0.0])
         K = self._fit_roots(X) if self.cross == "sqrt" else self._fit_gaussians(X)
-        machine = machine_for("classes", self.machine)
+        machine = machine_for("classification", self.machine)
         if not hasattr(machine, "decision_function"):
             raise TypeError(f"machine must have a decision_function, such as SVC; got {machine!r}.")
         given = machine.get_params()

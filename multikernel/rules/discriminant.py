@@ -55,7 +55,7 @@ class DiscriminantMKL(WeightLearner):
     (array([0.239, 0.007]), 0.1)
     """
 
-    learns_from = ("classes",)
+    learns_from = ("classification",)
     about = About(
         family="discriminant",
         problem="min λ tr E'(λI + HK_ηH)⁻¹E, tr HK_ηH = 1, η ≥ 0",

@@ -107,7 +107,7 @@ class AccuracyRule(WeightLearner):
     (1.0, array([1., 0.]))
     """
 
-    learns_from = ("classes",)
+    learns_from = ("classification",)
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ acc_m − δ, acc_m the cross-validated accuracy, s_m the mean diagonal of K_m",
@@ -147,7 +147,7 @@ class AccuracyRule(WeightLearner):
 class RegressionRule(WeightLearner):
     """Weights from what a regressor on each kernel alone predicts for held-out samples."""
 
-    learns_from = ("values",)
+    learns_from = ("regression",)
 
     machine: Any = None
     cv: Any = 5
@@ -275,7 +275,7 @@ class HeldOut:
     """
 
     def __init__(self, machine: Any, cv: Any, targets: Targets) -> None:
-        self.machine, self.is_class = machine_for(targets.task, machine), targets.task == "classes"
+        self.machine, self.is_class = machine_for(targets.task, machine), targets.task == "classification"
         self._y = targets.labels if self.is_class else targets.values
         self._splits = _splits(cv, targets)
         self.truth = self._y[np.concatenate([test for _, test in self._splits])]
@@ -302,7 +302,7 @@ class HeldOut:
 
 def _splits(cv: Any, targets: Targets) -> list[Split]:
     """The folds of a learner, the same on every call."""
-    is_class = targets.task == "classes"
+    is_class = targets.task == "classification"
     y = targets.labels if is_class else targets.values[:, 0]
     if isinstance(cv, bool | int | np.integer):
         # values are shuffled: where they ascend, folds in their order would leave out a range each

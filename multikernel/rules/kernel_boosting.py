@@ -74,7 +74,7 @@ class KernelBoosting(WeightLearner):
     array([0.   , 0.461])
     """
 
-    learns_from = ("classes",)
+    learns_from = ("classification",)
     certificate = "stationarity"
     about = About(
         family="boosting",

@@ -22,6 +22,7 @@ from .._validation import (
     check_number,
     check_positive_integer,
     check_real_matrix,
+    check_task,
     is_frame,
     new_by_present_names,
     raise_non_finite_gram,
@@ -38,7 +39,7 @@ from ..views.precomputed import PrecomputedBank
 from ..views.stacks import match_stack, names_of
 from ..viz.card import html_inner, mimebundle, params_html
 from .solver.products import combine_powers
-from .targets import Targets, as_targets
+from .targets import TASKS, Targets, as_targets
 
 _CALM = (Status.OPTIMAL, Status.INTERRUPTED)
 COMBINATIONS = ("sum", "product")
@@ -95,7 +96,7 @@ class WeightLearner(BaseEstimator):
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
     _get_params_html = params_html
-    learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
+    learns_from: ClassVar[tuple[str, ...]] = ("classification", "regression")
     certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m
     kernel_weights_: Array
@@ -103,6 +104,12 @@ class WeightLearner(BaseEstimator):
     n_train_: int
     tol: float  # of learners that have these two
     max_iter: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse tasks in ``learns_from`` that do not exist."""
+        super().__init_subclass__(**options)
+        for task in cls.learns_from:
+            check_task(task, TASKS, f"{cls.__name__}.learns_from")
 
     def __init__(self) -> None:
         """Without parameters, unless a learner has some."""
@@ -128,7 +135,7 @@ class WeightLearner(BaseEstimator):
             Gram matrices, symmetric and positive semidefinite.
         y : array-like (n,), or (n, n_outputs) for values
             Labels or values of the samples.
-        task : {"auto", "classes", "values", "nothing"}
+        task : {"auto", "classification", "regression", "unsupervised"}
             What y is. "auto": values where y holds fractions or has two dimensions, else classes.
         """
         self._fit_kernels(kernels, y, task)
@@ -176,9 +183,9 @@ class WeightLearner(BaseEstimator):
     def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
         """Learn from a checked stack, kernels first (n_kernels, n, n)."""
         if targets.task not in self.learns_from:
-            given = "no y" if targets.task == "nothing" else targets.task
+            given = "no y" if targets.task == "unsupervised" else f"a y for {targets.task}"
             raise ValueError(
-                f"{type(self).__name__} learns from {' or '.join(self.learns_from)}; got {given}. "
+                f"{type(self).__name__} is for {' or '.join(self.learns_from)}; got {given}. "
                 "Choose another learner, or another estimator for this one."
             )
         self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)
@@ -272,7 +279,7 @@ class TwoClassLearner(WeightLearner):
     not matter; the objective is the sum, the gap the largest.
     """
 
-    learns_from = ("classes",)
+    learns_from = ("classification",)
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         parts = [self._learn_two(Ks, signs) for signs in targets.signs]

@@ -14,22 +14,22 @@ from ..views import KernelBank
 
 MOST_STEPS = 1_000_000
 _KINDS = {
-    "classes": ("a classifier", is_classifier, "SVC"),
-    "values": ("a regressor", is_regressor, "KernelRidge"),
-    "nothing": ("an outlier detector", is_outlier_detector, "OneClassSVM"),
+    "classification": ("a classifier", is_classifier, "SVC"),
+    "regression": ("a regressor", is_regressor, "KernelRidge"),
+    "unsupervised": ("an outlier detector", is_outlier_detector, "OneClassSVM"),
 }
 
 
 def default_machine(task: str) -> Any:
-    """A support vector machine for classes, ridge regression for values, a one-class machine for nothing.
+    """SVC for classification, KernelRidge for regression, OneClassSVM where there are no targets.
 
     The seed changes nothing but that NumPy's global one is left alone: SVC draws from it otherwise. LIBSVM
     ends
     with a ConvergenceWarning where it would go on for hours, or for ever on kernels of extreme scale.
     """
-    if task == "classes":
+    if task == "classification":
         return SVC(kernel="precomputed", random_state=0, max_iter=MOST_STEPS)
-    if task == "values":
+    if task == "regression":
         return KernelRidge(kernel="precomputed")
     return OneClassSVM(kernel="precomputed", max_iter=MOST_STEPS)
 
@@ -39,7 +39,7 @@ def machine_for(task: str, machine: Any = None) -> Any:
 
     Examples
     --------
-    >>> machine_for("classes", SVC(C=2.0))
+    >>> machine_for("classification", SVC(C=2.0))
     SVC(C=2.0, kernel='precomputed')
     """
     if machine is None:

@@ -192,9 +192,9 @@ class FunctionalForm(WeightLearner):
             raise ValueError(
                 f"FunctionalForm combines two kernels; got {len(Ks)}. Choose two, or add kernels up first."
             )
-        if self.method != "product" and targets.task != "classes":
+        if self.method != "product" and targets.task != "classification":
             raise ValueError(
-                f"FunctionalForm(method={self.method!r}) learns from classes; got {targets.task}. "
+                f"FunctionalForm(method={self.method!r}) is for classification; got {targets.task}. "
                 "Use method='product'."
             )
         self.kernel_weights_ = 0.5 / kernel_scales(Ks, self.view_names_)
@@ -488,7 +488,7 @@ class InstanceWeights(LocalLearner):
 
 def _smooth_losses(targets: Targets, C: float) -> list[Loss]:
     """Losses whose duals are unique, so that J has a gradient: squared, of classes or of scaled values."""
-    if targets.task == "classes":
+    if targets.task == "classification":
         return [SquaredHinge(signs, C) for signs in targets.signs]
     require_different_values(targets)
     size = max(float(targets.values.std(axis=0).max()), np.finfo(float).tiny)

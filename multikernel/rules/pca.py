@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array
-from .._validation import check_positive_integer, within_floats
+from .._validation import check_positive_integer, check_task, within_floats
 from ..core.about import About
 from .combined import CombinedKernel
 from .fixed import MeanRule
@@ -96,7 +96,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         How many components, at most the number of samples.
     kernels, normalize
         As for :class:`CombinedKernelClassifier`.
-    task : {"auto", "classes", "values", "nothing"}
+    task : {"auto", "classification", "regression", "unsupervised"}
         What y is, for the learner; "nothing" leaves it alone. "auto": values where y holds fractions or has
         two dimensions, or where the learner knows no classes, else classes.
 
@@ -166,7 +166,8 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         return self
 
     def _targets(self, y: Any, n: int) -> Targets:
-        """What the learner learns from: nothing by default."""
+        """The tasks of the learner; ``MeanRule()``, the default, needs no targets."""
+        check_task(self.task, ("auto", *TASKS))
         if y is None or self.learner is None:
             return no_targets(n)
         with within_floats("y"):

@@ -1,4 +1,4 @@
-"""What weights are learned from: classes of the samples, values to predict, or nothing but the kernels."""
+"""The targets that weights are learned from: labels, numbers, or none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._typing import Array
-from .._validation import check_choice, codes_of_classes, within_floats
+from .._validation import check_task, codes_of_classes, within_floats
 from ..core.svm.losses import EpsilonInsensitive, Hinge, Loss, OneClass
 
-TASKS = ("classes", "values", "nothing")
+TASKS = ("classification", "regression", "unsupervised")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Targets:
 
     Attributes
     ----------
-    task : {"classes", "values", "nothing"}
+    task : {"classification", "regression", "unsupervised"}
     n : int, the number of samples
     codes : array (n,) of 0 … k−1 for classes, else empty
     values : array (n, n_outputs) for values, else empty
@@ -66,7 +66,7 @@ class Targets:
         Classes: 1 between samples of one class, −1/(k−1) between others, which is yy' for two. Values: their
         products, after the mean is taken away.
         """
-        if self.task == "values":
+        if self.task == "regression":
             return self.values - self.values.mean(axis=0)
         if self.n_classes == 2:
             return self.signs[0][:, None]
@@ -75,26 +75,26 @@ class Targets:
 
     def losses(self, C: float, *, epsilon: float = 0.1, nu: float = 0.5) -> list[Loss]:
         """One loss for each machine: hinge, ε-insensitive, or one-class with at most ν n outside."""
-        if self.task == "classes":
+        if self.task == "classification":
             return [Hinge(signs, C) for signs in self.signs]
-        if self.task == "values":
+        if self.task == "regression":
             return [EpsilonInsensitive(output, C, epsilon) for output in self.values.T]
         return [OneClass(np.zeros(self.n), np.full(self.n, 1.0 / (nu * self.n)))]
 
 
 def class_targets(codes: Array, classes: Array | None = None) -> Targets:
     """Targets of classes given as 0 … k−1, and the labels that these stand for."""
-    return Targets("classes", codes.size, codes, np.empty((codes.size, 0)), classes)
+    return Targets("classification", codes.size, codes, np.empty((codes.size, 0)), classes)
 
 
 def value_targets(values: Array) -> Targets:
     """Targets of values (n, n_outputs)."""
-    return Targets("values", len(values), np.empty(0, int), values)
+    return Targets("regression", len(values), np.empty(0, int), values)
 
 
 def no_targets(n: int) -> Targets:
     """The kernels of n samples are all that there is."""
-    return Targets("nothing", n, np.empty(0, int), np.empty((n, 0)))
+    return Targets("unsupervised", n, np.empty(0, int), np.empty((n, 0)))
 
 
 def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASKS) -> Targets:
@@ -104,19 +104,19 @@ def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASK
     ----------
     y : array-like (n,), or (n, n_outputs) for values; None for nothing
     n : int, the number of samples
-    task : {"auto", "classes", "values", "nothing"}
-        "auto": nothing where y is None, values where y holds fractions, has two dimensions (and the learner
-        knows values), or where the learner knows no classes; else classes.
+    task : {"auto", "classification", "regression", "unsupervised"}
+        "auto": unsupervised where y is None; regression where y holds fractions, has two dimensions (and the
+        learner can), or where the learner is not for classification; else classification.
     allowed : tasks that the learner knows
     """
-    check_choice("task", task, ("auto", *TASKS))
+    check_task(task, ("auto", *TASKS))
     if task == "auto":
         task = _guess(y, allowed)
-    if task == "nothing":
+    if task == "unsupervised":
         return no_targets(n)
     if y is None:
-        raise ValueError(f"weights are learned from {task} here: y must be given; got None.")
-    if task == "values":
+        raise ValueError(f"{task} needs targets: y must be given; got None.")
+    if task == "regression":
         values = _numbers(y)
         _require_length(values, n, "value")
         return value_targets(values.reshape(n, -1))
@@ -134,15 +134,15 @@ def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASK
 
 
 def _guess(y: Any, allowed: Sequence[str]) -> str:
-    if y is None or tuple(allowed) == ("nothing",):
-        return "nothing"
-    if "classes" not in allowed:
-        return "values"
+    if y is None or tuple(allowed) == ("unsupervised",):
+        return "unsupervised"
+    if "classification" not in allowed:
+        return "regression"
     given = np.asarray(y)
     if given.ndim != 1:
-        return "values" if "values" in allowed else "classes"
+        return "regression" if "regression" in allowed else "classification"
     finite = given[np.isfinite(given)] if given.dtype.kind == "f" else np.empty(0)
-    return "values" if (finite != np.round(finite)).any() else "classes"
+    return "regression" if (finite != np.round(finite)).any() else "classification"
 
 
 def _numbers(y: Any) -> Array:
@@ -152,7 +152,7 @@ def _numbers(y: Any) -> Array:
             numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
+            f"y must hold numbers for regression; {error}. Encode them as numbers, or use a learner "
             "that knows classes."
         ) from error
     return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
@@ -165,7 +165,7 @@ def _require_length(y: Array, n: int, what: str) -> None:
 
 def require_different_values(targets: Targets) -> None:
     """Refuse values that are all the same."""
-    if targets.task == "values" and not np.ptp(targets.values, axis=0).max() > 0.0:
+    if targets.task == "regression" and not np.ptp(targets.values, axis=0).max() > 0.0:
         raise ValueError("y must hold different values; all are the same. No kernel can be compared with it.")
 
 

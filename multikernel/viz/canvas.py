@@ -27,7 +27,12 @@ _LONGEST_NAME = 40
 _SMALLEST_FONT = 4.0
 
 # Parts of held-out predictions, by what is predicted.
-_TASKS = {"confusion": "classes", "roc": "classes", "calibration": "classes", "residuals": "values"}
+_TASKS = {
+    "confusion": "classification",
+    "roc": "classification",
+    "calibration": "classification",
+    "residuals": "regression",
+}
 
 _EVALUATION = """
 
@@ -212,7 +217,7 @@ def _absence(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> str:
     if reasons:
         return f"{head}: {' '.join(reasons)} What each part needs stands at multikernel.inspection.evaluate."
     if task is not None and evaluation["task"] != task:
-        return f"{head}: that is of models that predict {task}; this one predicts {evaluation['task']}."
+        return f"{head}: that is for {task}; the task of this model is {evaluation['task']}."
     return f"{head}. Ask for it: evaluate(model, X, y, parts=[{path[0]!r}])."
 
 

@@ -24,14 +24,14 @@ from multikernel.bayesian.solver.truncated import truncate_binary, truncate_clas
 from multikernel.core.optim.loop import Options, Status
 
 PRIORS = Priors(sample=(1.5, 0.7), kernel=(2.0, 0.5), intercept=(1.2, 0.9), noise=(3.0, 2.0), spread=0.4)
-TASKS = ("two classes", "three classes", "values")
+TASKS = ("two classes", "three classes", "regression")
 
 
 def problem(task, n=7, n_kernels=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_kernels))
     Ks = np.stack([np.exp(-((x[:, None] - x[None]) ** 2)) * (m + 1.0) for m, x in enumerate(X.T)])
-    if task == "values":
+    if task == "regression":
         return Ks, Outputs((np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n))[None])
     k = 2 if task == "two classes" else 3
     codes = np.argsort(np.argsort(X[:, 0])) * k // n
@@ -42,7 +42,7 @@ def fitted(task, n_sweeps=3, **sizes):
     """A model, and a posterior on its way."""
     Ks, outputs = problem(task, **sizes)
     model = Model(ScaledStack(Ks), PRIORS, outputs.truncate)
-    q = first_posterior(outputs.first, len(Ks), PRIORS, task == "values", np.full(len(Ks), 0.5))
+    q = first_posterior(outputs.first, len(Ks), PRIORS, task == "regression", np.full(len(Ks), 0.5))
     for _ in range(n_sweeps):
         model.sweep(q)
     return model, q, outputs
@@ -245,7 +245,7 @@ def test_scales_orders_and_precision_of_the_kernels_do_not_matter():
 
 
 def test_equal_kernels_have_equal_weights():
-    Ks, outputs = problem("values", n=10)
+    Ks, outputs = problem("regression", n=10)
     found = learn_bayesian(np.stack([Ks[0], Ks[0], Ks[1]]), outputs, PRIORS, Options(tol=1e-6))
     np.testing.assert_allclose(found.weights[0], found.weights[1], rtol=1e-9)
 
@@ -296,7 +296,7 @@ def test_probabilities_are_shares_of_the_draws():
 
 
 def test_a_posterior_too_narrow_for_floating_point_is_refused():
-    Ks, outputs = problem("values")
+    Ks, outputs = problem("regression")
     with pytest.raises(ValueError, match="raise spread"):
         learn_bayesian(np.ones_like(Ks), outputs, Priors(spread=1e-12), Options())
 

@@ -162,10 +162,10 @@ def plain_mark(H, y, c, rounds):
 
 
 @pytest.mark.parametrize("normalise", [True, False])
-@pytest.mark.parametrize("kind", ["classes", "values"])
+@pytest.mark.parametrize("kind", ["classification", "regression"])
 def test_mark_is_greedy_boosting(kind, normalise):
     Ks, y, values = make(30, seed=5)
-    y = y if kind == "classes" else 40.0 + values
+    y = y if kind == "classification" else 40.0 + values
     c = np.random.default_rng(1).uniform(0.2, 2.0, y.size)
     H = all_columns(Ks, normalise)
     chosen, a, b, objective, derivatives = plain_mark(H, y, c, 12)

@@ -87,7 +87,7 @@ def test_baselines_by_name(small_table, monkeypatch):
         (("--target", "kindd"), 1, "kind"),
         (("--methods", "one_class"), 2, "no method"),
         (("--methods", "mkl"), 1, "two models at least"),
-        (("--methods", "kmeans,mkl"), 1, "kmeans learns from the rows alone"),
+        (("--methods", "kmeans,mkl"), 1, "kmeans is unsupervised"),
         (("--out", "small.csv"), 1, "small.csv is a file"),
         (("--out", "."), 1, "holds other things"),
     ],

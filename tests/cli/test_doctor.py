@@ -82,7 +82,7 @@ def test_json_is_all_that_is_printed(table, tmp_path):
     found = json.loads(result.stdout)
     assert found["ok"] is False
     assert found["findings"][0]["subject"] == "column 'leak'"
-    assert found["task"] == "classes"
+    assert found["task"] == "classification"
     assert [column["name"] for column in found["columns"]] == ["a", "b", "c", "leak"]
 
 

@@ -132,7 +132,11 @@ def test_the_doctor_looks_at_times(place):
         (("--time", "view 1:0", "--event", "died"), 1, "must hold finite numbers of at least 0; it holds"),
         (("--time", "months", "--event", "view 1:0"), 1, "must hold 1 and 0, or true and false; it holds"),
         ((*TIMES, "--method", "mkl"), 1, "mkl does not learn from censored times. Choose a method that does"),
-        ((*TIMES, "--task", "classes"), 1, "is a time with an event, which is no target for classes"),
+        (
+            (*TIMES, "--task", "classification"),
+            1,
+            "is a time with an event, which is no target for classification",
+        ),
         (("-y", "months", "--task", "survival"), 1, "Name both, by --time and --event."),
         ((*TIMES, "--ignore", "died"), 1, "cannot be both the target and left out"),
     ],

@@ -152,14 +152,14 @@ def test_the_list_is_filtered_by_views_and_task(monkeypatch, tmp_path):
         "patients": {"X": np.ones((3, 2)), "time": np.ones(3), "event": np.array([True, False, True])},
     }
     monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", sets)))
-    assert list_datasets(task="values", on_disk=True).index.tolist() == ["numbers"]
-    assert list_datasets(task="values").index.tolist() == ["boston", "concrete", "numbers"]
-    assert list_datasets(task="labels").index.tolist() == ["several"]
+    assert list_datasets(task="regression", on_disk=True).index.tolist() == ["numbers"]
+    assert list_datasets(task="regression").index.tolist() == ["boston", "concrete", "numbers"]
+    assert list_datasets(task="multilabel").index.tolist() == ["several"]
     assert list_datasets(task="survival").index.tolist() == ["patients"]
     assert list_datasets(views=True).index.tolist() == ["digits"]
     assert list_datasets().loc["graphs", "task"] == ""
     with pytest.raises(ValueError, match="task must be one of"):
-        list_datasets(task="nothing")
+        list_datasets(task="unsupervised")
 
 
 # --- checks ------------------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_every_set_of_the_manifest_is_described(monkeypatch):
         assert fields["target"], name
         assert len(fields["sha256"]) == 64, name
         assert table.loc[name, "n"] > 0, name
-        assert table.loc[name, "task"] in ("classes", "values", "labels", "survival"), name
+        assert table.loc[name, "task"] in ("classification", "regression", "multilabel", "survival"), name
         widths = {
             key.removeprefix("view_"): a["shape"][1] for key, a in fields["arrays"].items() if "view_" in key
         }

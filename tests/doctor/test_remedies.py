@@ -171,9 +171,9 @@ def test_remedies_of_a_target(y, said, kind):
 
 
 def test_fractions_can_be_cut():
-    finding = about(clean(), [0.25, 0.5] * 20, "fractions", task="classes")
+    finding = about(clean(), [0.25, 0.5] * 20, "fractions", task="classification")
     _, y, _ = run(codes_of(finding)[-1], None, [0.25, 0.5] * 20)
-    assert finding.command == "--task values"
+    assert finding.command == "--task regression"
     assert set(y) == {False, True}
 
 

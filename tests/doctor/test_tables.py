@@ -30,7 +30,7 @@ def test_clean_data_have_no_findings(table):
     found = diagnose(*table)
     assert found.findings == []
     assert found.ok
-    assert (found.n_samples, found.n_columns, found.n_examined, found.task) == (60, 3, 60, "classes")
+    assert (found.n_samples, found.n_columns, found.n_examined, found.task) == (60, 3, 60, "classification")
     assert "60 rows, 3 columns, 6 kernels: no error, no warning, no note" in str(found)
     linear = found.kernels[0]
     assert linear["name"] == "linear"
@@ -83,7 +83,7 @@ def test_the_dictionary_is_json_and_html_is_escaped(table):
     assert again["ok"] is False
     assert again["findings"][0]["subject"] == "column '<b>'"
     rows = [found.kernels[0] | {"name": "<b>"}]
-    page = Diagnosis([Finding("note", "<b>", "<b>", "<b>")], 60, 3, 60, "classes", rows)._repr_html_()
+    page = Diagnosis([Finding("note", "<b>", "<b>", "<b>")], 60, 3, 60, "classification", rows)._repr_html_()
     assert "<b>" not in page
     assert page.count("&lt;b&gt;") == 4
 

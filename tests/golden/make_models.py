@@ -341,7 +341,7 @@ def _learners():
         if not hasattr(cls, "learns_from") or name in ("WeightLearner", "TwoClassLearner"):
             continue
         settings = {key: value for key, value in quick.items() if key in cls().get_params()}
-        kind = CombinedKernelClassifier if "classes" in cls.learns_from else CombinedKernelRegressor
+        kind = CombinedKernelClassifier if "classification" in cls.learns_from else CombinedKernelRegressor
         found[name] = kind(cls(**settings), kernels=[Linear(), Gaussian()])
     return found
 

@@ -50,7 +50,7 @@ def search(table, views):
 def test_the_rbf_machine_does_not_hang_on_units(table, small_search):
     X, _, value = table
     small, large = (
-        column_rival(RBF, describe_table("values", X, value, [])[0])[0].fit(X, scale * value).predict(X)
+        column_rival(RBF, describe_table("regression", X, value, [])[0])[0].fit(X, scale * value).predict(X)
         / scale
         for scale in (1e-3, 1e3)
     )

@@ -38,7 +38,7 @@ KERNELS = raw([(f"x{j}", Gaussian(WIDTH), [j]) for j in range(8)])
 class Only(WeightLearner):
     """Equal weights for some of the kernels."""
 
-    learns_from = ("classes", "values")
+    learns_from = ("classification", "regression")
 
     def __init__(self, chosen=(0,)):
         self.chosen = chosen
@@ -209,9 +209,9 @@ def test_a_frame_with_named_views_and_values_with_two_outputs():
 def test_values_are_told_from_classes():
     X, _, views = two_views()
     values = np.round(100 * X[:, 0])  # whole numbers
-    with pytest.raises(ValueError, match="task='values' if y is a number"):
+    with pytest.raises(ValueError, match="task='regression' if y is a number"):
         run(X, values, views)
-    found = run(X, values, views, Only(), SVR(C=1000.0), task="values")
+    found = run(X, values, views, Only(), SVR(C=1000.0), task="regression")
     assert found.scoring == "r2"
     assert found.folds("Only").mean() > found.folds("plain sum").mean()
 
@@ -288,14 +288,14 @@ def test_learners_are_named_and_defaults_know_the_task():
     data = {"given": (np.eye(4), [0, 0, 1, 1])}
     named = _named([SumRule(), CenteredAlignment(), CenteredAlignment("independent")], data, "auto")
     assert list(named) == ["SumRule", "CenteredAlignment()", "CenteredAlignment(method='independent')"]
-    for task in ("classes", "values"):
+    for task in ("classification", "regression"):
         learners = comparing._default_learners(task)
         assert len(learners) >= 2 and all(task in learner.learns_from for learner in learners)
         assert len(_named("auto", data, task)) == len(learners)
 
 
 class ClassesOnly(Only):
-    learns_from = ("classes",)
+    learns_from = ("classification",)
 
 
 @pytest.mark.parametrize(
@@ -306,11 +306,11 @@ class ClassesOnly(Only):
         ({"models": {1: SumRule()}}, TypeError, "must be strings"),
         ({"models": CenteredAlignment}, TypeError, "Call the class"),
         ({"models": {"plain sum": SumRule()}}, ValueError, "choose a different name for that model"),
-        ({"models": ClassesOnly(), "task": "values"}, ValueError, "'ClassesOnly' learns from classes"),
-        ({"task": "nothing"}, ValueError, "task must be"),
+        ({"models": ClassesOnly(), "task": "regression"}, ValueError, "'ClassesOnly' is for classification"),
+        ({"task": "unsupervised"}, ValueError, "task must be"),
         ({"machine": SVC(kernel="linear")}, ValueError, "^machine must take the combined kernel"),
         ({"machine": SVR()}, TypeError, "^machine must be a classifier .*; got SVR"),
-        ({"machine": SVC(), "task": "values"}, TypeError, "^machine must be a regressor"),
+        ({"machine": SVC(), "task": "regression"}, TypeError, "^machine must be a regressor"),
         ({"machine": SVC}, TypeError, "Call the class"),
         ({"scoring": "neg_log_loss"}, ValueError, "^model 'CenteredAl.* failed with .*predict_proba"),
         ({"kernels": [CenteredAlignment()]}, TypeError, "kernels must be .*; got a weight learner"),

@@ -209,7 +209,7 @@ def test_schema(kind, request):
 
 def test_what_a_classifier_has(of_classifier):
     found = of_classifier
-    assert found["task"] == "classes" and found["classes"] == ["<yes>", "no"]
+    assert found["task"] == "classification" and found["classes"] == ["<yes>", "no"]
     assert [part for part in USUAL_PARTS if found[part] is None] == ["gate"]
     names = [row["name"] for row in found["baselines"]["rows"]]
     assert names == ["learned", "best single view", "plain sum", "tuned RBF SVM"]
@@ -226,7 +226,7 @@ def test_what_a_classifier_has(of_classifier):
 
 def test_what_a_regressor_has(of_regressor):
     held_out = of_regressor["held_out"]
-    assert of_regressor["task"] == "values" and of_regressor["classes"] == []
+    assert of_regressor["task"] == "regression" and of_regressor["classes"] == []
     assert held_out["metric"] == "R²" and held_out["confusion"] is None and held_out["roc"] is None
     points = held_out["residuals"]["points"]
     assert len(points) == 30
@@ -235,7 +235,7 @@ def test_what_a_regressor_has(of_regressor):
 
 
 def test_what_a_one_class_model_has(of_one_class):
-    assert of_one_class["task"] == "nothing"
+    assert of_one_class["task"] == "unsupervised"
     assert [part for part in ALL_PARTS if of_one_class[part]] == ["stability", "heat_maps", "embedding"]
     assert of_one_class["heat_maps"]["groups"] == []
 

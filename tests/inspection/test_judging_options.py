@@ -190,7 +190,7 @@ class Recording(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("cv", [None, 3, GroupKFold(3), LeaveOneGroupOut()])
 @pytest.mark.parametrize("y", [LABEL, X[:, 0]], ids=["labels", "values"])
 def test_no_group_is_on_both_sides(cv, y):
-    task = "classes" if y is LABEL else "values"
+    task = "classification" if y is LABEL else "regression"
     protocol = make_protocol(Samples(X, y, PATIENT), cv, task, 0)
     for train, test in protocol.splits:
         assert not set(PATIENT[train]) & set(PATIENT[test])

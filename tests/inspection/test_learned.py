@@ -137,9 +137,9 @@ def test_weights_of_samples_that_a_learner_found(stack, table):
 
 def test_rows_are_drawn_in_proportion():
     label = np.repeat(["a", "b", "c"], [880, 100, 20])
-    rows = choose_rows(label, "classes", 50, 0, 1000)
+    rows = choose_rows(label, "classification", 50, 0, 1000)
     assert np.unique(label[rows], return_counts=True)[1].tolist() == [44, 5, 1]
-    assert (rows == choose_rows(label, "classes", 50, 0, 1000)).all() and len(set(rows)) == 50
+    assert (rows == choose_rows(label, "classification", 50, 0, 1000)).all() and len(set(rows)) == 50
     values = np.arange(1000.0)
-    drawn = choose_rows(values, "values", 10, 0, 1000)
+    drawn = choose_rows(values, "regression", 10, 0, 1000)
     assert (values[drawn] // 100).tolist() == list(range(10))

@@ -178,7 +178,7 @@ def test_parts_on_demand_draw_some_of_many_samples():
     model = MKLClassifier(views, tol=0.1).fit(X, y)
     found = evaluate(model, X, y, parts="selection")
     assert any("1000 of 1100 samples" in note for note in found["notes"])
-    rows = choose_rows(y, "classes", 1000, 0, 1100)
+    rows = choose_rows(y, "classification", 1000, 0, 1100)
     assert found["selection"] == select_views(model, X[rows], y[rows], random_state=0).to_dict()
 
 

@@ -211,9 +211,9 @@ def test_late_fusion_reads_views_and_tables(table, views):
 # ------------------------------------------------------------------ columns
 def by_hand(task, width):
     """The rivals as a user would write them, on a table of numbers."""
-    inner = {"classes": StratifiedKFold, "values": KFold}[task](5, shuffle=True, random_state=0)
+    inner = {"classification": StratifiedKFold, "regression": KFold}[task](5, shuffle=True, random_state=0)
     grid = {"C": [1.0, 100.0], "gamma": [0.1 / width, 1.0 / width]}
-    if task == "classes":
+    if task == "classification":
         linear = LogisticRegression(solver="saga", max_iter=5000, tol=1e-3, random_state=0)
         if linear.penalty == "l2":
             linear.set_params(penalty="elasticnet")
@@ -232,12 +232,12 @@ def by_hand(task, width):
     }
 
 
-@pytest.mark.parametrize("task", ["classes", "values"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("how", ["frame", "tables"])
 def test_rivals_on_columns_are_those_by_hand(table, task, how):
     X, label, value = table
-    y, folds = (label, CLASS_FOLDS) if task == "classes" else (value, VALUE_FOLDS)
-    model = MKLClassifier([Gaussian()]) if task == "classes" else MKLRidge([Gaussian()])
+    y, folds = (label, CLASS_FOLDS) if task == "classification" else (value, VALUE_FOLDS)
+    model = MKLClassifier([Gaussian()]) if task == "classification" else MKLRidge([Gaussian()])
     given = X if how == "frame" else {"one": X[["a"]], "two": X[["b", "noise"]].to_numpy()}
     found = compare(model, given, y, baselines=list(COLUMN_RIVALS), progress=False)
     for name, rival in by_hand(task, 3).items():
@@ -266,7 +266,7 @@ def test_rivals_stand_behind_the_same_steps(table, views):
     views = [(view.name, view.kernel, [k]) for k, view in enumerate(views)]
     model = make_pipeline(StandardScaler(), MKLClassifier(views)).fit(X, label)
     part = evaluate(model, X, label, parts="baselines", baselines=["elastic net", "late fusion"])["baselines"]
-    rival = make_pipeline(StandardScaler(), by_hand("classes", 3)["elastic net"])
+    rival = make_pipeline(StandardScaler(), by_hand("classification", 3)["elastic net"])
     scores = {row["name"]: row["score"] for row in part["rows"]}
     assert scores["elastic net"] == pytest.approx(cross_val_score(rival, X, label, cv=CLASS_FOLDS).mean())
     assert "same steps" in part["rows"][2]["what"] and scores["late fusion"] > 0.6
@@ -308,7 +308,9 @@ def test_many_categories_and_gaps_reach_gradient_boosting(table):
     kind = np.array([f"c{k}" for k in rng.integers(0, 400, size=600)])
     size = np.where(rng.random(600) < 0.2, np.nan, rng.normal(size=600))
     X, y = pd.DataFrame({"kind": kind, "size": size}), np.where(np.nan_to_num(size) > 0, 1, 0)
-    model, _ = columns.column_rival("gradient boosting", columns.describe_table("classes", X, y, [])[0])
+    model, _ = columns.column_rival(
+        "gradient boosting", columns.describe_table("classification", X, y, [])[0]
+    )
     assert model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.9
     assert len(model[0].blocks_[""].levels[0]) <= 250
 

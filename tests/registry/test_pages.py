@@ -91,7 +91,7 @@ def test_a_page_is_completed_with_facts_and_output():
     assert "| papers | Cortes, Mohri & Rostamizadeh, L2 regularization" in page
     assert re.search(r"```text\n\{'wave': [\d.]+, .*R² [\d.]+\n```", page)
     assert "multikernel fit data.csv --target y --method ridge --out model/" in page
-    assert "{py:obj}`MKLRidge <multikernel.MKLRidge>`: values" in page
+    assert "{py:obj}`MKLRidge <multikernel.MKLRidge>`: regression" in page
     assert "<!--" not in page
 
 

@@ -48,7 +48,7 @@ def test_every_method_is_made_for_its_tasks_and_clones(method):
             method.make(method.tasks[0], **{name: method.preset[name]})
     for task in set(TASKS) - set(method.tasks):
         with pytest.raises(
-            ValueError, match=f"{method.name} learns from .*, not from {task}. These do: .*(mkl|survival)"
+            ValueError, match=f"{method.name} is for .*, not for {task}. Methods for {task}: .*(mkl|survival)"
         ):
             method.make(task)
 
@@ -56,10 +56,10 @@ def test_every_method_is_made_for_its_tasks_and_clones(method):
 def test_lists_are_by_task_and_family():
     assert len({method.name for method in METHODS}) == len(METHODS)
     assert len({id(method.about) for method in METHODS}) == len(METHODS)  # none is inherited from another
-    assert {"ridge", "mse_rule"} <= {method.name for method in list_methods("values")}
-    assert "ridge" not in {method.name for method in list_methods("classes")}
+    assert {"ridge", "mse_rule"} <= {method.name for method in list_methods("regression")}
+    assert "ridge" not in {method.name for method in list_methods("classification")}
     assert {method.about.family for method in list_methods(family="margin")} == {"margin"}
-    with pytest.raises(ValueError, match="task must be one of 'classes'"):
+    with pytest.raises(ValueError, match="task must be one of 'classification'"):
         list_methods("labels")
     with pytest.raises(ValueError, match=r"family must be one of .*'margin'"):
         list_methods(family="marginal")
@@ -76,49 +76,49 @@ def test_names_are_forgiving_and_unknown_ones_have_neighbours():
 
 
 def test_a_price_of_errors_goes_to_learner_and_machine():
-    both = get_method("MarginMKL").make("classes", C=10, tol=1e-5)
+    both = get_method("MarginMKL").make("classification", C=10, tol=1e-5)
     assert (both.learner.C, both.machine.C, both.learner.tol, both.machine.tol) == (10, 10, 1e-5, 1e-3)
-    apart = get_method("MarginMKL").make("classes", C=10, machine__C=2)
+    apart = get_method("MarginMKL").make("classification", C=10, machine__C=2)
     assert (apart.learner.C, apart.machine.C) == (10, 2)
-    learner_only = get_method("MarginMKL").make("classes", learner__C=10)
+    learner_only = get_method("MarginMKL").make("classification", learner__C=10)
     assert (learner_only.learner.C, learner_only.machine) == (10, None)
-    plain = get_method("SumRule").make("classes", class_weight="balanced", psd="clip")
+    plain = get_method("SumRule").make("classification", class_weight="balanced", psd="clip")
     assert (plain.machine.class_weight, plain.kernels.psd) == ("balanced", "clip")
-    assert get_method("compositional").make("classes", C=3).machine.C == 3
+    assert get_method("compositional").make("classification", C=3).machine.C == 3
 
 
 def test_a_machine_that_is_given_is_left_alone():
     machine = SVC(C=5)
-    made = get_method("BestSingle").make("classes", machine=machine, machine__C=7)
+    made = get_method("BestSingle").make("classification", machine=machine, machine__C=7)
     assert (made.machine.C, made.learner.machine.C, machine.C) == (7, 7, 5)
     with pytest.raises(ValueError, match="set machine__C"):
-        get_method("BestSingle").make("classes", machine=machine, C=7)
+        get_method("BestSingle").make("classification", machine=machine, C=7)
 
 
 def test_parameters_that_nobody_has_are_refused():
     with pytest.raises(ValueError, match="mkl has no parameter 'nrom'; did you mean 'norm'"):
-        get_method("mkl").make("classes", nrom=2)
+        get_method("mkl").make("classification", nrom=2)
     with pytest.raises(ValueError, match="no parameter 'gamma'"):  # idle on a precomputed kernel
-        get_method("SumRule").make("classes", gamma=2)
+        get_method("SumRule").make("classification", gamma=2)
     with pytest.raises(ValueError, match="is the learner"):
-        get_method("SumRule").make("classes", learner=EasyMKL())
+        get_method("SumRule").make("classification", learner=EasyMKL())
 
 
 def test_kernels_reach_methods_with_one_kernel_or_none():
     view = View("size", Linear(), [0])
-    assert get_method("knn").make("classes", [("size", Linear(), [0])]).kernels == view
-    assert get_method("knn").make("classes", "precomputed").kernels == "precomputed"
-    assert get_method("knn").make("classes", Linear(), psd="clip").kernels.kernels.kernel == Linear()
-    assert get_method("mkl").make("classes", [view]).kernels == [view]
-    assert get_method("projection").make("values", "gaussian").kernels == "gaussian"
+    assert get_method("knn").make("classification", [("size", Linear(), [0])]).kernels == view
+    assert get_method("knn").make("classification", "precomputed").kernels == "precomputed"
+    assert get_method("knn").make("classification", Linear(), psd="clip").kernels.kernels.kernel == Linear()
+    assert get_method("mkl").make("classification", [view]).kernels == [view]
+    assert get_method("projection").make("regression", "gaussian").kernels == "gaussian"
     with pytest.raises(ValueError, match="spectral learns with one kernel; got 2: linear, gaussian"):
-        get_method("spectral").make("classes", [Linear(), Gaussian()])
+        get_method("spectral").make("classification", [Linear(), Gaussian()])
     with pytest.raises(ValueError, match="projection learns the columns of its kernel itself"):
-        get_method("projection").make("classes", [Linear()])
-    assert get_method("pairs").make("values", left=Linear(), right=Gaussian()).right == Gaussian()
+        get_method("projection").make("classification", [Linear()])
+    assert get_method("pairs").make("regression", left=Linear(), right=Gaussian()).right == Gaussian()
     with pytest.raises(ValueError, match="pairs has kernels of left and of right objects"):
-        get_method("pairs").make("values", [Linear()])
-    stored = get_method("pairs").make("values", left=Linear(), right=Gaussian(), psd="clip")
+        get_method("pairs").make("regression", [Linear()])
+    stored = get_method("pairs").make("regression", left=Linear(), right=Gaussian(), psd="clip")
     assert (stored.left.psd, stored.right.psd, stored.right.kernels) == ("clip", "clip", Gaussian())
     with pytest.raises(ValueError, match="its name is 'kernels'"):
-        get_method("projection").make("values", "gaussian", kernel="linear")
+        get_method("projection").make("regression", "gaussian", kernel="linear")

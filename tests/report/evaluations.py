@@ -6,9 +6,9 @@ CLASSES = ["cat", "dog", "fox"]
 VIEWS = ["sound", "image", "text"]
 
 
-def evaluation(task="classes", *, views=VIEWS, classes=CLASSES, n=30, gate=False):
+def evaluation(task="classification", *, views=VIEWS, classes=CLASSES, n=30, gate=False):
     """Return an evaluation of `n` samples."""
-    classes = list(classes) if task == "classes" else []
+    classes = list(classes) if task == "classification" else []
     made = {
         "task": task,
         "n_samples": n,
@@ -29,7 +29,7 @@ def evaluation(task="classes", *, views=VIEWS, classes=CLASSES, n=30, gate=False
     made["embedding"]["points"] = [
         {**row, "x": math.cos(i) + i % 3, "y": math.sin(2 * i)} for i, row in enumerate(samples[:400])
     ]
-    if task != "nothing":
+    if task != "unsupervised":
         made |= {"without_view": without_view(views), "baselines": baselines(task)}
         made["held_out"] = held_out(task, classes)
         made |= on_other_samples(made["baselines"]["metric"])
@@ -44,10 +44,10 @@ def evaluation(task="classes", *, views=VIEWS, classes=CLASSES, n=30, gate=False
 
 
 def sample(i, task, classes):
-    if task == "classes":
+    if task == "classification":
         label, predicted = (classes[k % len(classes)] for k in (i, i + (i % 10 == 9)))
         return {"row": i, "label": label, "predicted": predicted}
-    return {"row": i, "value": i / 4, "predicted": i / 4 + 0.5} if task == "values" else {"row": i}
+    return {"row": i, "value": i / 4, "predicted": i / 4 + 0.5} if task == "regression" else {"row": i}
 
 
 def gate_weights(i, n_views):
@@ -75,7 +75,7 @@ def without_view(views):
 
 
 def baselines(task):
-    metric = "accuracy" if task == "classes" else "R²"
+    metric = "accuracy" if task == "classification" else "R²"
     rows = [
         ("learned", "The model of this report.", 0.9, 0.0, None, None),
         ("best single view", "The view that scores best alone.", 0.85, 0.05, 0.004, "better"),
@@ -94,7 +94,7 @@ def baselines(task):
 def held_out(task, classes):
     made = {"protocol": "5-fold cross-validation", "metric": "accuracy", "score": 0.9}
     made |= {"confusion": None, "roc": None, "calibration": None, "residuals": None}
-    if task == "values":
+    if task == "regression":
         points = [{"observed": i / 4, "predicted": i / 4 + math.sin(i) / 2} for i in range(40)]
         residuals = {"rmse": 0.35, "mae": 0.31, "r2": 0.98, "points": points}
         return made | {"metric": "R²", "score": 0.98, "residuals": residuals}

@@ -14,7 +14,7 @@ from tests.report.test_render import Page
 HOSTILE = ["</script><script>alert(1)</script>", '"onload="alert(1)', "x" * 400, "\u202eצליל", "🦊", ""]
 
 
-def report(task="classes", views=VIEWS, **options):
+def report(task="classification", views=VIEWS, **options):
     model = ToyClassifier(list(views), [0.5, 0.25] + [0.125] * (len(views) - 2))
     return summarize(model, evaluation=evaluation(task, views=views, **options))
 
@@ -83,14 +83,14 @@ def test_what_newer_evaluations_tell_is_shown():
 
 
 def test_the_worst_misses_have_their_rows():
-    made = evaluation("values")
+    made = evaluation("regression")
     made["held_out"]["residuals"]["worst"] = [{"row": 4711, "observed": 9.0, "predicted": 2.0}]
     page = Page(render_html(summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made))).text
     assert "4711 9.0000 2.0000 +7.0000" in page
 
 
 def test_a_regression_shows_residuals_and_no_classes():
-    page = Page(render_html(report("values")))
+    page = Page(render_html(report("regression")))
     assert "Root mean squared error 0.3500" in page.text
     assert "The 10 largest misses of 40 samples." in page.text
     assert "0 to 1.5 7 " in page.text and "5.5 to 7.25 8 " in page.text
@@ -98,7 +98,7 @@ def test_a_regression_shows_residuals_and_no_classes():
 
 
 def test_parts_that_are_missing_are_not_shown_and_reasons_are():
-    made = evaluation("nothing")
+    made = evaluation("unsupervised")
     made |= {"stability": None, "heat_maps": None, "embedding": None}
     summary = summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
     page = render_html(summary)

@@ -108,13 +108,16 @@ def test_what_cannot_be_read_is_refused(model):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"task": "values", "classes": []}, "the task of ToyClassifier: classes, of the evaluation: values"),
+        (
+            {"task": "regression", "classes": []},
+            "the task of ToyClassifier: classification, of the evaluation: regression",
+        ),
         ({"views": ["a", "b"]}, r"the views of ToyClassifier: \['sound', 'image', 'text'\], of"),
         ({"classes": ["3", "8"]}, r"classes .*\['3', '7'\], of the evaluation: \['3', '8'\]"),
     ],
 )
 def test_the_evaluation_of_another_model_is_refused(model, other, message):
-    own = {"task": "classes", "views": ["sound", "image", "text"], "classes": ["3", "7"]}
+    own = {"task": "classification", "views": ["sound", "image", "text"], "classes": ["3", "7"]}
     assert summarize(model, evaluation=own)["evaluation"] == own
     assert summarize(model, evaluation=own | {"classes": ["3"]})  # data may lack a class
     with pytest.raises(ValueError, match=message):
@@ -124,5 +127,7 @@ def test_the_evaluation_of_another_model_is_refused(model, other, message):
 def test_the_evaluation_of_a_classifier_is_none_of_a_regressor():
     model = MKLRegressor([Linear()])
     model.kernel_weights_, model.view_names_ = np.ones(1), ["linear"]
-    with pytest.raises(ValueError, match="the task of MKLRegressor: values, of the evaluation: classes"):
-        summarize(model, evaluation={"task": "classes", "views": ["linear"]})
+    with pytest.raises(
+        ValueError, match="the task of MKLRegressor: regression, of the evaluation: classification"
+    ):
+        summarize(model, evaluation={"task": "classification", "views": ["linear"]})

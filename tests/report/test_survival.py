@@ -48,6 +48,6 @@ def test_without_curves_the_rest_is_shown():
 
 
 def test_the_evaluation_of_another_task_is_refused(summary):
-    other = dict(summary["evaluation"]) | {"task": "values"}
-    with pytest.raises(ValueError, match="the task of MKLSurvival: survival, of the evaluation: values"):
+    other = dict(summary["evaluation"]) | {"task": "regression"}
+    with pytest.raises(ValueError, match="the task of MKLSurvival: survival, of the evaluation: regression"):
         summarize(MKLSurvival(VIEWS).fit(DATA.X, DATA.y), evaluation=other)

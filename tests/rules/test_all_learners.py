@@ -36,14 +36,14 @@ from tests.raw import raw
 from tests.test_common import expected_failures
 
 ESTIMATORS = {
-    "classes": CombinedKernelClassifier,
-    "values": CombinedKernelRegressor,
-    "nothing": CombinedKernelOneClass,
+    "classification": CombinedKernelClassifier,
+    "regression": CombinedKernelRegressor,
+    "unsupervised": CombinedKernelOneClass,
 }
 MACHINES = {
-    "classes": [SVC(), KernelKNNClassifier(n_neighbors=3), KernelDiscriminantClassifier()],
-    "values": [SVR(), KernelRidge()],
-    "nothing": [OneClassSVM()],
+    "classification": [SVC(), KernelKNNClassifier(n_neighbors=3), KernelDiscriminantClassifier()],
+    "regression": [SVR(), KernelRidge()],
+    "unsupervised": [OneClassSVM()],
 }
 
 
@@ -127,7 +127,7 @@ class Case:
         X = np.random.default_rng(5).normal(size=(24, 3))
         signal = np.sin(1.5 * X[:, 0]) + 0.6 * X[:, 1] + 0.15 * np.cos(17.0 * X[:, 2])
         labels = np.where(signal > np.median(signal), "up", "down")
-        self.y = {"classes": labels, "values": signal, "nothing": None}[task]
+        self.y = {"classification": labels, "regression": signal, "unsupervised": None}[task]
         self.X = X[:, : self.m]
         self.Ks = [np.exp(-0.7 * (column[:, None] - column) ** 2) for column in self.X.T]
 
@@ -151,7 +151,7 @@ def make_case(cls, i, task):
 
 def cases(*tasks, each=False):
     """All entries of all exported learners, with the first of the tasks that the learner knows, or each."""
-    wanted = tasks or ("classes", "values", "nothing")
+    wanted = tasks or ("classification", "regression", "unsupervised")
     return [
         pytest.param(make_case(cls, i, task), id=f"{cls.__name__}-{i}-{task}")
         for cls in learners()
@@ -229,7 +229,7 @@ def test_the_order_of_samples_does_not_matter(case):
     place = np.argsort(order)
     folds, moved = {}, {}
     if "cv" in case.learner.get_params():
-        kind = StratifiedKFold if case.task == "classes" else KFold
+        kind = StratifiedKFold if case.task == "classification" else KFold
         splits = list(kind(2).split(case.X, y))
         folds, moved = {"cv": splits}, {"cv": [(place[train], place[test]) for train, test in splits]}
     learner = case.fitted(case.Ks, **folds) if folds else case.once
@@ -252,7 +252,7 @@ def test_scaled_kernels_give_the_same_kernel_but_for_its_scale(case):
     )
 
 
-@pytest.mark.parametrize("case", cases("values"))
+@pytest.mark.parametrize("case", cases("regression"))
 def test_values_in_any_unit_give_the_same_kernel(case):
     if "epsilon" not in case.learner.get_params():  # which has the unit of the values
         other = case.fitted(case.Ks, 1e6 * case.y - 3.0)
@@ -277,13 +277,13 @@ def test_it_goes_under_every_machine(case):
     for machine in MACHINES[case.task]:
         model = case.model(machine).fit(X, y)
         assert model.predict(X[:4]).shape == (4,)
-        if case.task == "classes":
+        if case.task == "classification":
             assert (model.predict(X) == y).mean() > 0.6
-        elif case.task == "values":
+        elif case.task == "regression":
             assert model.score(X, y) > 0.1
 
 
-@pytest.mark.parametrize("case", cases("classes", "values"))
+@pytest.mark.parametrize("case", cases("classification", "regression"))
 def test_frames_stacks_and_tables_give_the_same_model(case):
     X, y = case.X, case.y
     plain = case.model().fit(X, y)
@@ -298,7 +298,7 @@ def test_frames_stacks_and_tables_give_the_same_model(case):
     assert np.isfinite(cross_val_score(ready, stack, y, cv=2, error_score="raise")).all()
 
 
-@pytest.mark.parametrize("case", cases("classes", "values"))
+@pytest.mark.parametrize("case", cases("classification", "regression"))
 def test_it_stands_in_searches_and_pipelines(case):
     name, value = next(iter(case.quick.get_params(deep=False).items()), (None, None))
     grid = {"normalize": [True]} if name is None else {f"learner__{name}": [value]}
@@ -311,10 +311,10 @@ def test_it_stands_in_searches_and_pipelines(case):
 @pytest.mark.parametrize("cls", learners(), ids=lambda cls: cls.__name__)
 def test_what_it_cannot_learn_from_is_refused(cls):
     entry = ENTRIES.get(cls.__name__, [Entry()])[0]
-    for task in {"classes", "values", "nothing"} - set(cls.learns_from):
+    for task in {"classification", "regression", "unsupervised"} - set(cls.learns_from):
         case = Case(cls, entry, task)
-        given = "no y" if task == "nothing" else task
-        with pytest.raises(ValueError, match=f"learns from .*; got {given}"):
+        given = "no y" if task == "unsupervised" else f"a y for {task}"
+        with pytest.raises(ValueError, match=f"is for .*; got {given}"):
             case.model().fit(case.X, case.y)
 
 
@@ -364,12 +364,12 @@ def test_kernels_and_targets_that_are_refused(case):
             case.fitted([first, bad, *more])
     with pytest.raises(ValueError, match="at least one matrix; got none"):
         case.fitted([])
-    if case.task != "nothing":
+    if case.task != "unsupervised":
         with pytest.raises(ValueError, match=r"one (label|value) for each of the 24 samples; got 23"):
             case.fitted(case.Ks, case.y[:-1])
         with pytest.raises(ValueError, match=r"(?i)nan"):
             case.fitted(case.Ks, np.r_[np.nan, np.ones(23)])
-    if case.task == "classes":
+    if case.task == "classification":
         with pytest.raises(ValueError, match=r"two classes or more; got one: \['up'\]"):
             case.fitted(case.Ks, np.full(24, "up"))
 

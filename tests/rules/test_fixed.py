@@ -43,11 +43,11 @@ def test_the_mean_of_kernels_at_one_scale(normalise, size):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
-@pytest.mark.parametrize("task", ["two", "three", "values", "outputs", None])
+@pytest.mark.parametrize("task", ["two", "three", "regression", "outputs", None])
 def test_targets_are_not_looked_at(rule, task):
     kernels, y = problem(2, task or "two")
     weights = rule.fit(kernels, None if task is None else y).kernel_weights_
-    np.testing.assert_array_equal(weights, rule.fit(kernels, task="nothing").kernel_weights_)
+    np.testing.assert_array_equal(weights, rule.fit(kernels, task="unsupervised").kernel_weights_)
     assert np.isnan(rule.objective_) and rule.status_ == "optimal" and rule.dual_gap_ == 0.0
 
 
@@ -102,7 +102,7 @@ def test_values_are_scored_by_r2_and_their_mean_is_taken_away(outputs):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     Ks, Y = columns(X), 50.0 + np.sin(X[:, 1:2] + 0.4 * np.arange(outputs))
-    learner = BestSingle(cv=4).fit(Ks, Y[:, 0] if outputs == 1 else Y, task="values")
+    learner = BestSingle(cv=4).fit(Ks, Y[:, 0] if outputs == 1 else Y, task="regression")
     scores = []
     for K in Ks:
         predicted = np.empty_like(Y)
@@ -136,7 +136,9 @@ def test_scorers_of_values_see_them_with_their_mean(outputs):
     Y = 50.0 + X[:, [1]] * np.ones(outputs)
     Ks = [np.outer(x, x) for x in X.T]
     scored = [
-        BestSingle(cv=[(np.arange(20), np.arange(20, 30))], scoring=scoring).fit(Ks, Y, task="values").scores_
+        BestSingle(cv=[(np.arange(20), np.arange(20, 30))], scoring=scoring)
+        .fit(Ks, Y, task="regression")
+        .scores_
         for scoring in (None, "r2", "neg_mean_squared_error")
     ]
     np.testing.assert_allclose(scored[0], scored[1])

@@ -79,7 +79,7 @@ def test_any_classifier_on_a_kernel():
 FOLDS = KFold(5, shuffle=True, random_state=0)
 
 
-@pytest.mark.parametrize("task", ["values", "outputs"])
+@pytest.mark.parametrize("task", ["regression", "outputs"])
 def test_correlations_and_errors_are_those_of_cross_validation(task):
     kernels, y = problem(5, task, n=40)
     columns = y.reshape(len(y), -1)
@@ -100,7 +100,7 @@ def test_correlations_and_errors_are_those_of_cross_validation(task):
 
 @pytest.mark.parametrize("rule", [PearsonRule, MSERule])
 def test_any_regressor_and_splits(rule):
-    kernels, y = problem(6, "values", n=40)
+    kernels, y = problem(6, "regression", n=40)
     splits = list(KFold(4).split(y))
     learner = rule(machine=SVR(kernel="precomputed"), cv=splits).fit(kernels, y)
     found = [ridge_predictions(K, y, KFold(4), SVR(kernel="precomputed")) for K in normalised(kernels)]
@@ -116,7 +116,7 @@ def test_any_regressor_and_splits(rule):
 
 
 def test_values_that_are_all_the_same():
-    kernels, y = problem(8, "values")
+    kernels, y = problem(8, "regression")
     constant = np.full(len(y), 2.5)
     learner = MSERule().fit(kernels, constant)
     np.testing.assert_allclose(learner.kernel_shares_, 1.0 / len(kernels))
@@ -135,7 +135,7 @@ def test_a_kernel_that_predicts_the_opposite_gets_nothing():
 # --- alignment ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", ["two", "three", "values", "outputs"])
+@pytest.mark.parametrize("task", ["two", "three", "regression", "outputs"])
 @pytest.mark.parametrize("centered", [False, True])
 def test_alignments(task, centered):
     kernels, y = problem(9, task)
@@ -195,7 +195,7 @@ def test_small_classes():
 
 
 def test_samples_may_be_held_out_many_times_or_never():
-    kernels, y = problem(17, "values")
+    kernels, y = problem(17, "regression")
     learner = MSERule(cv=ShuffleSplit(6, test_size=5, random_state=0)).fit(kernels, y)
     assert learner.kernel_shares_.sum() == pytest.approx(1.0)
     few = MSERule(cv=9).fit([K[:4, :4] for K in kernels], y[:4])  # at most half as many folds as samples

@@ -95,7 +95,7 @@ def test_what_is_stored():
     assert told == (3.0, 0.25, 7, "optimal")
     assert learner.history_ == [{"iteration": 0}]
     Ks, targets = learner.seen
-    assert Ks.shape == (2, 24, 24) and targets.task == "classes"
+    assert Ks.shape == (2, 24, 24) and targets.task == "classification"
 
 
 def test_shares_are_parts_of_the_trace():
@@ -187,7 +187,7 @@ def test_kernels_without_anything_of_the_classes(learner):
 )  # fmt: skip
 def test_constant_values_are_refused(learner):
     with pytest.raises(ValueError, match="y must hold different values; all are the same"):
-        learner.fit([np.eye(8), 2.0 * np.eye(8)], np.full(8, 0.1), task="values")
+        learner.fit([np.eye(8), 2.0 * np.eye(8)], np.full(8, 0.1), task="regression")
 
 
 @named(

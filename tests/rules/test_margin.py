@@ -47,12 +47,12 @@ def make_problem(n=24, seed=0, n_kernels=4):
 def targets_of(task, n=24, seed=0):
     """(what fit is given as y, the tasks of the judge)."""
     X, _, y = make_problem(n, seed)
-    if task == "classes":
+    if task == "classification":
         return y, [Task("hinge", y.astype(float), C_OF_TESTS)]
     if task == "three":
         codes = np.where(X[:, 0] > 0.5, 2, np.where(y > 0, 1, 0))
         return codes, [Task("hinge", np.where(codes == c, 1.0, -1.0), C_OF_TESTS) for c in range(3)]
-    if task == "values":
+    if task == "regression":
         values = np.sin(X[:, 0]) + 0.3 * X[:, 1]
         return values, [Task("svr", values, C_OF_TESTS, EPSILON)]
     return None, [Task("one_class", np.zeros(n), 1.0 / (NU * n))]
@@ -198,8 +198,12 @@ CASES = {
 
 @pytest.mark.parametrize(
     "case, task",
-    [(case, "classes") for case in CASES]
-    + [(case, task) for case in ("capped", "lower bounded", "groups", "lp") for task in ("values", "nothing")]
+    [(case, "classification") for case in CASES]
+    + [
+        (case, task)
+        for case in ("capped", "lower bounded", "groups", "lp")
+        for task in ("regression", "unsupervised")
+    ]
     + [(case, "three") for case in ("capped", "groups")],
 )
 def test_value_is_the_least_and_its_certificate_holds(case, task):
@@ -218,7 +222,8 @@ def test_value_is_the_least_and_its_certificate_holds(case, task):
 
 
 @pytest.mark.parametrize(
-    "reg, task", [(0.3, "classes"), (30.0, "classes"), (3.0, "values"), (0.05, "nothing")]
+    "reg, task",
+    [(0.3, "classification"), (30.0, "classification"), (3.0, "regression"), (0.05, "unsupervised")],
 )
 def test_elastic_net_is_the_least_and_its_certificate_holds(reg, task):
     _, Ks, _ = make_problem(seed=1)
@@ -250,7 +255,7 @@ def test_elastic_net_is_the_least_and_its_certificate_holds(reg, task):
 def test_gap_is_a_bound_at_any_precision(case):
     learner, _, penalty, _ = CASES[case]()
     _, Ks, _ = make_problem(seed=6)
-    y, tasks = targets_of("classes", seed=6)
+    y, tasks = targets_of("classification", seed=6)
     best = dual_program(Ks, tasks, penalty)
     for tol in (0.3, 1e-2, 1e-4):
         learner.set_params(tol=tol).fit(list(Ks), y)
@@ -388,7 +393,7 @@ def log_penalty(norms, e):
     return total * np.log1p(norms / (e * total)).sum() / np.log1p(1.0 / e)
 
 
-@pytest.mark.parametrize("task", ["classes", "values", "nothing"])
+@pytest.mark.parametrize("task", ["classification", "regression", "unsupervised"])
 @pytest.mark.parametrize("share", [0.02, 0.5])
 def test_log_penalty_falls_to_a_stationary_point(task, share):
     _, Ks, _ = make_problem(seed=1)
@@ -483,7 +488,7 @@ def tasks_of(kind, X, y):
     return 2.0, values, [Task("svr", values, 2.0, 0.1)]
 
 
-@pytest.mark.parametrize("kind", ["soft", "hard", "three", "values"])
+@pytest.mark.parametrize("kind", ["soft", "hard", "three", "regression"])
 def test_radius_and_margin_have_the_least_value(kind):
     X, Ks, y = make_problem(n=20, seed=1, n_kernels=5)
     C, targets, tasks = tasks_of(kind, X, y)

@@ -142,7 +142,7 @@ def test_values_within_the_tube_are_worth_no_kernel():
         warnings.simplefilter("error")
         for y in (np.linspace(-1e-3, 1e-3, 6), np.ones(6)):
             with pytest.raises(ValueError, match="no kernel is worth its price"):
-                GeneralMKL().fit([np.eye(6), np.ones((6, 6)) + np.eye(6)], y, task="values")
+                GeneralMKL().fit([np.eye(6), np.ones((6, 6)) + np.eye(6)], y, task="regression")
 
 
 def test_views_of_features():

@@ -65,12 +65,12 @@ def test_targets_as_the_learner_asks():
     expected = CenteredAlignment().fit(stack, Y)
     np.testing.assert_allclose(aligned.kernel_weights_, expected.kernel_weights_)
     values = CombinedKernelPCA(kernels, RidgeBall()).fit(X, X[:, :2])
-    as_values = CombinedKernelPCA(kernels, RidgeBall(), task="values").fit(X, Y)
+    as_values = CombinedKernelPCA(kernels, RidgeBall(), task="regression").fit(X, Y)
     as_classes = CombinedKernelPCA(kernels, RidgeBall()).fit(X, Y)
     assert len({model.kernel_weights_.tobytes() for model in (values, as_values, as_classes)}) == 3
     default = CombinedKernelPCA(kernels=kernels).fit(X, ["anything"])
     np.testing.assert_array_equal(default.kernel_weights_, MeanRule().fit(stack).kernel_weights_)
-    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
+    with pytest.raises(ValueError, match="CenteredAlignment is for classification or regression; got no y"):
         CombinedKernelPCA(learner=CenteredAlignment()).fit(X)
 
 

@@ -264,7 +264,7 @@ def test_no_combination_is_nearer(task, seed, normalise):
     scales = np.array([np.diagonal(K).mean() for K in kernels])
     if not normalise:
         scales[:] = 1.0
-        if task in ("values", "outputs"):
+        if task in ("regression", "outputs"):
             T = np.reshape(y, (len(y), -1)) - np.mean(y, axis=0)
             L = T @ T.T
     eta = learner.kernel_weights_ * scales
@@ -313,7 +313,7 @@ def test_the_ideal_kernel_itself_is_found(learner, atol, least):
 
 @pytest.mark.parametrize("factor", [1e6, 1e-6])
 def test_the_distance_of_kernels_in_their_own_units(factor):
-    kernels, y = problem(7, "values")
+    kernels, y = problem(7, "regression")
     learner = IdealDistance(normalize=False).fit([factor * K for K in kernels], y)
     assert learner.kernel_weights_.sum() == pytest.approx(1.0) and learner.status_ == "optimal"
 
@@ -481,7 +481,7 @@ def test_the_convex_form_has_no_better_weights(task):
 
 
 @pytest.mark.parametrize("form", ["convex", "dc"])
-@pytest.mark.parametrize("task", ["two", "values"])
+@pytest.mark.parametrize("task", ["two", "regression"])
 def test_the_gap_of_the_divergence_is_that_of_frank_and_wolfe(form, task):
     kernels, y = problem(3, task)
     learner = KLDivergence(form, reg=0.2, tol=1e-4).fit(kernels, y)

@@ -11,15 +11,15 @@ from multikernel.rules.targets import as_targets, class_targets, no_targets, val
 @pytest.mark.parametrize(
     "y, task",
     [
-        ([0, 1, 1], "classes"),
-        (["a", "b", "a"], "classes"),
-        ([True, False, True], "classes"),
-        ([2.0, 1.0, 2.0], "classes"),
-        (pd.Series(["x", "y", "x"]), "classes"),
-        ([0.5, 1.0, 2.0], "values"),
-        ([[1], [2], [3]], "values"),
-        (np.ones((3, 2)), "values"),
-        (None, "nothing"),
+        ([0, 1, 1], "classification"),
+        (["a", "b", "a"], "classification"),
+        ([True, False, True], "classification"),
+        ([2.0, 1.0, 2.0], "classification"),
+        (pd.Series(["x", "y", "x"]), "classification"),
+        ([0.5, 1.0, 2.0], "regression"),
+        ([[1], [2], [3]], "regression"),
+        (np.ones((3, 2)), "regression"),
+        (None, "unsupervised"),
     ],
 )
 def test_what_y_is_taken_for(y, task):
@@ -28,14 +28,16 @@ def test_what_y_is_taken_for(y, task):
 
 
 def test_what_y_is_said_to_be():
-    assert as_targets([0, 1, 1], 3, "values").values.tolist() == [[0.0], [1.0], [1.0]]
-    assert as_targets([0.5, 1.0, 0.5], 3, "classes").codes.tolist() == [0, 1, 0]
-    assert as_targets([0, 1, 1], 3, "nothing").task == "nothing"
-    assert as_targets([0, 1, 1], 3, allowed=("values",)).task == "values"
-    assert as_targets([0, 1, 1], 3, allowed=("nothing",)).task == "nothing"
-    assert as_targets([0.5, 1.0, 0.2], 3, allowed=("classes",)).task == "values"  # for the learner to refuse
+    assert as_targets([0, 1, 1], 3, "regression").values.tolist() == [[0.0], [1.0], [1.0]]
+    assert as_targets([0.5, 1.0, 0.5], 3, "classification").codes.tolist() == [0, 1, 0]
+    assert as_targets([0, 1, 1], 3, "unsupervised").task == "unsupervised"
+    assert as_targets([0, 1, 1], 3, allowed=("regression",)).task == "regression"
+    assert as_targets([0, 1, 1], 3, allowed=("unsupervised",)).task == "unsupervised"
+    assert (
+        as_targets([0.5, 1.0, 0.2], 3, allowed=("classification",)).task == "regression"
+    )  # for the learner to refuse
     with pytest.raises(ValueError, match=r"shape \(3,\); got shape \(3, 1\). Use y.ravel\(\)"):
-        as_targets([[0], [1], [0]], 3, allowed=("classes",))
+        as_targets([[0], [1], [0]], 3, allowed=("classification",))
 
 
 def test_signs():
@@ -78,16 +80,20 @@ def test_losses():
         ([0, 1], "auto", "y must hold one label for each of the 3 samples; got 2"),
         ([0.5, 1.5], "auto", "y must hold one value for each of the 3 samples; got 2"),
         ([1, 1, 1], "auto", r"y must hold two classes or more; got one: \[1\]"),
-        (["a", None, "b"], "classes", "y must not hold missing labels; entry 1 is None"),
-        ([[0], [1], [0]], "classes", r"labels, shape \(3,\); got shape \(3, 1\). Use y.ravel"),
+        (["a", None, "b"], "classification", "y must not hold missing labels; entry 1 is None"),
+        ([[0], [1], [0]], "classification", r"labels, shape \(3,\); got shape \(3, 1\). Use y.ravel"),
         (np.array(["a", 1, "a"], object), "auto", "y must hold labels of one kind, all numbers or all text"),
         (np.array(["a", None, "b"], object), "auto", "y must not hold missing labels; entry 1 is None"),
         (pd.Series(["a", pd.NA, "b"], dtype=object), "auto", "missing labels; entry 1 is <NA>"),
         ([1.0, np.nan, 2.0], "auto", "y must not hold missing labels; entry 1 is nan"),
-        (["a", "b", "a"], "values", "y must hold numbers, to learn from values; could not convert"),
-        ([0.1, np.nan, 2.0], "values", "y contains NaN"),
-        (None, "classes", "weights are learned from classes here: y must be given; got None"),
-        ([0, 1, 0], "labels", "task must be one of 'auto', 'classes', 'values', 'nothing'; got 'labels'"),
+        (["a", "b", "a"], "regression", "y must hold numbers for regression; could not convert"),
+        ([0.1, np.nan, 2.0], "regression", "y contains NaN"),
+        (None, "classification", "classification needs targets: y must be given; got None"),
+        (
+            [0, 1, 0],
+            "names",
+            "task must be one of 'auto', 'classification', 'regression', 'unsupervised'; got 'names'",
+        ),
     ],
 )
 def test_what_is_refused(y, task, words):

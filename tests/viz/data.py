@@ -11,7 +11,7 @@ VIEWS = [r"$\no_1$ sound", "_image 100%", "text & <b>"]
 CLASSES = ["no", r"_yes $\a$"]
 
 
-def make_evaluation(task="classes"):
+def make_evaluation(task="classification"):
     """Sixty samples; the rows of views are not in the order in which they are drawn."""
     made = evaluation(task, views=VIEWS, classes=CLASSES, n=60, gate=True)
     made["stability"]["rows"].reverse()

@@ -10,7 +10,7 @@ from multikernel import viz
 from tests.viz.data import CLASSES, VIEWS, assert_beside, legend_names, make_evaluation, notes, row_names
 
 EVALUATION = make_evaluation()
-VALUES = make_evaluation("values")
+VALUES = make_evaluation("regression")
 OWN = ("stability", "without_view", "baselines", "embedding", "gate")
 PARTS = {name: getattr(viz, name) for name in OWN} | {"heat_maps": viz.heat_map}
 HELD_OUT = ("confusion", "roc", "calibration", "residuals")
@@ -48,7 +48,7 @@ SCORELESS = {
     ("draw", "evaluation", "message"),
     [
         (viz.without_view, {**EVALUATION, "without_view": None}, r"no without view\. Ask for .*parts=\['wit"),
-        (viz.residuals, EVALUATION, "models that predict values; this one predicts classes"),
+        (viz.residuals, EVALUATION, "that is for regression; the task of this model is classification"),
         (viz.roc, SCORELESS, r"no roc: ROC: no scores\. W"),
         (viz.stability, [], "got list"),
     ],

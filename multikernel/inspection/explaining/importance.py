@@ -411,7 +411,7 @@ def _over_folds(
     X = as_tables(X)
     seed = 0 if random_state is None else random_state
     found = []
-    for train, test in list_splits(cv, X, y, classifier=subject.task == "classes", random_state=seed):
+    for train, test in list_splits(cv, X, y, classifier=subject.task == "classification", random_state=seed):
         parts = [None if part is None else _safe_indexing(part, test) for part in (y, sample_weight)]
         known = () if y is None else (_safe_indexing(y, train),)
         model = subject.fresh(probabilities=True).fit(_safe_indexing(X, train), *known)

@@ -45,7 +45,7 @@ def on_demand_part(name: str, subject: Subject, given: Given, report: Report) ->
         ENRICHMENT: _enrichment,
         CROSS_VIEW: _cross_view,
     }
-    if name != CROSS_VIEW and (subject.task not in ("classes", "values") or np.ndim(given.y) != 1):
+    if name != CROSS_VIEW and (subject.task not in ("classification", "regression") or np.ndim(given.y) != 1):
         report.omit(name, "it is for models that predict one label or value of each sample.")
         return None
     if name != CROSS_VIEW and given.grouped:

@@ -63,7 +63,7 @@ class Scoring:
 def make_scoring(subject: Subject, scoring: Any, y: Any, sample_weight: Any) -> Scoring:
     """The score that was asked for, or the model's own."""
     check_one_score(scoring)
-    if subject.task == "classes" and np.ndim(y) == 1:
+    if subject.task == "classification" and np.ndim(y) == 1:
         check_known_labels(np.asarray(y), subject.final.classes_)
     return Scoring(check_scoring(subject.model, scoring=scoring), y, sample_weight)
 

@@ -49,10 +49,10 @@ class Samples(NamedTuple):
 def can_explain(subject: Subject, y: Any) -> bool:
     """Whether models of this kind say what views add to a score; why not is found out by trying."""
     return (
-        subject.task in ("classes", "values")
+        subject.task in ("classification", "regression")
         and np.ndim(y) == 1
         and hasattr(subject.final, "contributions")
-        and (subject.task == "values" or hasattr(subject.model, "decision_function"))
+        and (subject.task == "regression" or hasattr(subject.model, "decision_function"))
     )
 
 
@@ -62,7 +62,7 @@ def why_part(subject: Subject, looked: Samples, training: tuple[Any, Any], repor
     Nothing is fitted: the model, or the refits, are looked at as they are. The most wrong samples are those
     of all samples; the values of views and columns are of `looked.rows`.
     """
-    if subject.task not in ("classes", "values") or np.ndim(looked.y) != 1:
+    if subject.task not in ("classification", "regression") or np.ndim(looked.y) != 1:
         report.omit(WHY, "it is for models that predict one label or value of each sample.")
         return None
     found: Part = {
@@ -123,7 +123,7 @@ def _most_wrong(
     subject: Subject, data: tuple[Any, Array], training: tuple[Any, Any], ids: Sequence[str] | None
 ) -> Part:
     """At most ten samples by their rows in the data, the most wrong first, and how many are wrong."""
-    if subject.task == "classes" and not hasattr(subject.model, "decision_function"):
+    if subject.task == "classification" and not hasattr(subject.model, "decision_function"):
         raise NotAdditive(f"{type(subject.final).__name__} has no decision_function.")
     X, y = data[0], np.asarray(data[1])
     predicted = np.asarray(subject.model.predict(X))
@@ -321,7 +321,7 @@ def _shapley_held_out(looked: Samples) -> Part:
 
 
 def _label(subject: Subject, value: Any) -> Any:
-    return str(value) if subject.task == "classes" else float(value)
+    return str(value) if subject.task == "classification" else float(value)
 
 
 def _steps(found: Explanation, place: int) -> Part | None:
@@ -348,7 +348,7 @@ def _near(found: Explanation, place: int) -> Part:
 
 def _on_worst(subject: Subject, samples: list[Part], n_wrong: int, n: int) -> str:
     name = samples[0]["id"] or f"row {samples[0]['row']}"
-    if subject.task == "values":
+    if subject.task == "regression":
         return f"Of {n} samples, {name} has the largest error, {samples[0]['error']:.3g}."
     if not n_wrong:
         return f"None of {n} samples is predicted wrongly; {name} is closest to it."

@@ -262,7 +262,7 @@ def _game(method: str, subject: Subject, X: Any, y: Any, scoring: Any, cv: Any, 
         raise ValueError(f'method={method!r} fits copies of the model. {why} Use method="functions".')
     X = X if subject.is_precomputed and not subject.steps else as_tables(X)
     X = as_stack(X, at_fit=True) if subject.is_precomputed and not subject.steps else X
-    splits = list_splits(cv, X, y, classifier=subject.task == "classes", random_state=rng)
+    splits = list_splits(cv, X, y, classifier=subject.task == "classification", random_state=rng)
     folds = [_fold(method, subject, X, y, split, scoring) for split in splits]
     return lambda views: np.array([fold(views) for fold in folds])
 

@@ -186,7 +186,7 @@ def on_majority(score: float, metric: str, majority: float | None, n: int) -> st
 
 def majority_rate(task: str, y: Any) -> float | None:
     """The part of the samples that the largest class has."""
-    if task != "classes":
+    if task != "classification":
         return None
     return float(np.unique(np.asarray(y), return_counts=True)[1].max() / len(y))
 

@@ -63,8 +63,8 @@ class AnsweredSurvival(Answered):
 
 
 _KINDS: Mapping[str, type[Answered]] = {
-    "classes": AnsweredClassifier,
-    "values": AnsweredRegressor,
+    "classification": AnsweredClassifier,
+    "regression": AnsweredRegressor,
     "survival": AnsweredSurvival,
 }
 
@@ -84,7 +84,7 @@ def _check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str
         raise ValueError(f"y_test must have one label or value for each of the {n} samples; got {got}.")
     if n < 2:
         raise ValueError(f"X_test must have two samples at least; got {n}.")
-    if subject.task == "classes":
+    if subject.task == "classification":
         check_known_labels(y, subject.model.classes_, "y_test")
         check_suits(asked, np.asarray(subject.model.classes_), subject.task)
     return y
@@ -138,14 +138,14 @@ def cohort_part(
         "n_samples": len(y),
         "protocol": f"The fitted model on {len(y)} samples that had no part in its making; 95% intervals by "
         f"{_RESAMPLES} bootstrap samples of the cohort"
-        + (", within the classes." if subject.task == "classes" else "."),
+        + (", within the classes." if subject.task == "classification" else "."),
         "rows": rows,
         "data": data,
         "lacking": list(dict.fromkeys(lacking)),
         "majority": majority_rate(subject.task, y) if "accuracy" in cohort.scores else None,
         "confusion": None,
     }
-    if subject.task == "classes":
+    if subject.task == "classification":
         labels = np.asarray(subject.model.classes_)
         counts = metrics.confusion_matrix(y, subject.model.predict(X), labels=labels)
         part["confusion"] = {"labels": list(map(str, labels)), "counts": counts.tolist()}
@@ -186,7 +186,7 @@ def _intervals(
 
 def _resamples(y: Array, task: str, rng: np.random.Generator) -> Array:
     """Rows of each bootstrap sample, (n_resamples, n); of classes as many of each as there are."""
-    if task != "classes":
+    if task != "classification":
         return rng.integers(len(y), size=(_RESAMPLES, len(y)))
     drawn = []
     for label in np.unique(y):

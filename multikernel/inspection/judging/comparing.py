@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import Array
-from ..._validation import check_choice, check_number
+from ..._validation import check_choice, check_number, check_task
 from ...core.store import Progress, progress_bar
 from ...rows import count_rows
 from ...rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
@@ -57,7 +57,7 @@ from ..subject import Subject
 from .answers import majority_rate
 from .comparison import BEST, About, Baseline, Comparison
 
-_TASKS = ("classes", "values")
+_TASKS = ("classification", "regression")
 _KEPT = ("score", "scores", "fit_seconds", "shares")  # of a fit, in the frame of scores
 
 
@@ -136,7 +136,7 @@ def compare(
     machine : classifier or regressor on a precomputed kernel, optional
         Of weight learners. Default ``SVC(kernel="precomputed")`` for classes, and
         ``KernelRidge(kernel="precomputed")`` for values.
-    task : {"auto", "classes", "values"}, default="auto"
+    task : {"auto", "classification", "regression"}, default="auto"
         What weight learners take y for. "auto": values where y holds fractions or has two dimensions, else
         classes.
     scoring : str, callable, list or dict, optional
@@ -338,8 +338,8 @@ def _under_machine(
     for name in learners:
         if kind not in given[name].learns_from:
             known = " or ".join(given[name].learns_from)
-            raise ValueError(f"{name!r} learns from {known}, and y holds {kind}. Leave it out.")
-    estimator = CombinedKernelClassifier if kind == "classes" else CombinedKernelRegressor
+            raise ValueError(f"{name!r} is for {known}, and the task is {kind}. Leave it out.")
+    estimator = CombinedKernelClassifier if kind == "classification" else CombinedKernelRegressor
     return {
         name: estimator(kernels, model, machine) if name in learners else model
         for name, model in given.items()
@@ -347,16 +347,16 @@ def _under_machine(
 
 
 def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
-    check_choice("task", task, ("auto", *_TASKS))
+    check_task(task, ("auto", *_TASKS))
     found = {as_targets(y, count_rows(as_table(X)), task, _TASKS).task for X, y in data.values()}
     if len(found) > 1:
         raise ValueError("the data sets must be all of classes or all of values; got both. Use task=.")
     [kind] = found
     for _, y in data.values():
-        if kind == "classes" and np.unique(np.asarray(y), return_counts=True)[1].min() < 2:
+        if kind == "classification" and np.unique(np.asarray(y), return_counts=True)[1].min() < 2:
             raise ValueError(
                 "y holds whole numbers or names, which are taken for classes, and one class has a single "
-                "sample. Use task='values' if y is a number to predict, or leave that class out."
+                "sample. Use task='regression' if y is a number to predict, or leave that class out."
             )
     return kind
 
@@ -382,7 +382,7 @@ def _add_baselines(
     if task not in TASKS:
         choice.left_out(choice.names, "they predict labels or values.", report)
         wanted = set()
-    if task == "values" and np.ndim(y) > 1:  # weight learners pass them on to their machine
+    if task == "regression" and np.ndim(y) > 1:  # weight learners pass them on to their machine
         wanted &= {SINGLE, PLAIN_SUM, SCALED_SUM} if options[1] == list(models) else set()
         rest = [name for name in choice.names if name not in wanted]
         choice.left_out(rest, "they predict one value a sample, and y has several columns.", report)

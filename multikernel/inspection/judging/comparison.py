@@ -48,7 +48,7 @@ class About:
     """What a comparison knows beside its scores."""
 
     what: Mapping[str, str] = field(default_factory=dict)  # a sentence on each estimator
-    task: str | None = None  # "classes", "values" or "survival"
+    task: str | None = None  # "classification", "regression" or "survival"
     n_samples: int | None = None
     majority: float | None = None  # the rate of the largest class
     omitted: list[dict[str, str]] = field(default_factory=list)  # the ``part`` that is left out and ``why``

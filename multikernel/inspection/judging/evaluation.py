@@ -186,7 +186,7 @@ def evaluate(
         beside = None if held_out is None else held_out.by_score
         found["cohort"] = cohort_part(subject, cohort, beside, report, random_state)
     targets = None if y is None else np.asarray(y)
-    shown = targets if subject.task in ("classes", "values") else None
+    shown = targets if subject.task in ("classification", "regression") else None
     rows = choose_rows(shown, subject.task, max_points, random_state, count_rows(X))
     with share_grams():
         found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
@@ -202,7 +202,7 @@ def evaluate(
         report.notes.append(
             f"Pictures and tables show {rows.size} of {count_rows(X)} samples, drawn at random."
         )
-    labels = np.unique([] if targets is None or subject.task != "classes" else targets)
+    labels = np.unique([] if targets is None or subject.task != "classification" else targets)
     head = {
         "task": subject.task,
         "n_samples": count_rows(X),
@@ -277,7 +277,7 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     if targets.ndim == 0 or len(targets) != n:
         got = "one value" if targets.ndim == 0 else f"{len(targets)}"
         raise ValueError(f"y must have one label or value for each of the {n} samples of X; got {got}.")
-    if subject.task == "classes" and subject.why_not_refitted() is None and targets.ndim == 1:
+    if subject.task == "classification" and subject.why_not_refitted() is None and targets.ndim == 1:
         known = set(np.asarray(getattr(subject.model, "classes_", ())).tolist())
         given = set(targets.tolist())
         if known and known != given:
@@ -369,7 +369,7 @@ def _pictures(
 ) -> Part:
     """The parts that show samples, of the same samples each."""
     X, y = data
-    y = y if subject.task in ("classes", "values") else None
+    y = y if subject.task in ("classification", "regression") else None
     points = marks(y, subject.task, rows, sample_ids(X))
     predicted = None if held_out is None else held_out.shown(subject.task)
     found: Part = {}

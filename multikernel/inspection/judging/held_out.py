@@ -41,7 +41,7 @@ class HeldOut:
 
     def shown(self, task: str) -> list[Any]:
         """Each prediction as it is noted with a sample."""
-        if task == "classes":
+        if task == "classification":
             return [str(label) for label in self.predicted]
         values = self.predicted if self.predicted.ndim == 1 else self.predicted[:, 0]
         return [float(value) for value in values]
@@ -62,12 +62,14 @@ def pooled(results: Sequence[Result], protocol: Protocol, y: Array, task: str) -
     predicted = joined("predicted")
     assert predicted is not None
     scores, probabilities, how = joined("decisions"), joined("probabilities"), _OWN
-    if task == "classes":
+    if task == "classification":
         predicted = np.unique(y)[predicted]
         if probabilities is None:
             probabilities, how = _calibrated(scores, y, folds), _SIGMOID
     by_score = score_rows(results)
-    kind = "stratified folds" if task in ("classes", "survival") and protocol.groups is None else "folds"
+    kind = (
+        "stratified folds" if task in ("classification", "survival") and protocol.groups is None else "folds"
+    )
     repetitions = protocol.shape[0]
     words = (
         f"{len(results)} {'' if protocol.is_given else 'shuffled '}{kind}"
@@ -135,13 +137,13 @@ def held_out_part(
         "doubtful": None,
     }
     score = found.by_score[0]["score"]
-    if subject.task == "values":
+    if subject.task == "regression":
         if is_usual:
             score = float(metrics.r2_score(y, found.predicted, sample_weight=data.weight))
         return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report, ids)}
     if subject.task == "survival":
         return {**part, "score": score, **survival_part(found.refits, y, report)}
-    if subject.task != "classes":
+    if subject.task != "classification":
         return {**part, "score": score}
     labels = np.unique(y)
     counts = metrics.confusion_matrix(y, found.predicted, labels=labels)
@@ -251,7 +253,7 @@ def _residuals(
         report.omit("held_out", "residuals: y has several columns.")
         return None
     observed, fitted = np.ravel(y).astype(float), np.ravel(predicted)
-    rows = choose_rows(observed, "values", *points, observed.size)
+    rows = choose_rows(observed, "regression", *points, observed.size)
     worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     return {
         "rmse": float(np.sqrt(metrics.mean_squared_error(observed, fitted))),

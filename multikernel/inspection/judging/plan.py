@@ -177,7 +177,7 @@ def _nested(y: Array, train: Array, task: str, seed: int) -> Array:
     """The rows in an order whose beginnings have the classes in proportion."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(train)
-    if task != "classes":
+    if task != "classification":
         return order
     _, codes, counts = np.unique(y[order], return_inverse=True, return_counts=True)
     rank = np.empty(order.size)

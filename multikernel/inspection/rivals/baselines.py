@@ -167,7 +167,7 @@ def own_contenders(choice: Choice, task: str, X: Any, precomputed: bool) -> dict
 
     Of several tables, estimators that are not of this library read all columns beside each other.
     """
-    kind = {"classes": "classifier", "values": "regressor"}.get(task, f"{task} model")
+    kind = {"classification": "classifier", "regression": "regressor"}.get(task, f"{task} model")
     found = {}
     for name, estimator in choice.own.items():
         if task_of(estimator) != task:
@@ -290,7 +290,7 @@ def rivals(
     if subject.task not in TASKS:
         choice.left_out(choice.names, "they predict labels or values.", report)
         return own_contenders(choice, subject.task, X, subject.is_precomputed)
-    if subject.task == "values" and np.ndim(y) > 1:
+    if subject.task == "regression" and np.ndim(y) > 1:
         choice.left_out(choice.names, "they predict one value a sample, and y has several columns.", report)
         return own_contenders(choice, subject.task, X, subject.is_precomputed)
     choice = suited(choice, subject.task)
@@ -345,9 +345,9 @@ def simple_rules(subject: Subject, wanted: Iterable[str], scoring: Any = None) -
     if subject.task == "survival":
         return _survival_rules(subject, wanted, machine, words)
     scaled = bool(getattr(subject.final, "normalize", False)) and hasattr(subject.final, "learner")
-    fusion = LateFusionClassifier if subject.task == "classes" else LateFusionRegressor
-    said = "probabilities, calibrated on inner folds," if subject.task == "classes" else "predictions"
-    final = "Logistic" if subject.task == "classes" else "Ridge"
+    fusion = LateFusionClassifier if subject.task == "classification" else LateFusionRegressor
+    said = "probabilities, calibrated on inner folds," if subject.task == "classification" else "predictions"
+    final = "Logistic" if subject.task == "classification" else "Ridge"
     made = {
         SINGLE: (
             _combined(subject, BestSingle(machine, scoring=scoring, normalize=scaled), machine, scaled),
@@ -464,7 +464,7 @@ def _matters(name: str, prefix: str) -> bool:
 
 
 def _combined(subject: Subject, learner: Any, machine: Any, scaled: bool) -> Any:
-    estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
+    estimator = CombinedKernelClassifier if subject.task == "classification" else CombinedKernelRegressor
     return estimator(_plain_bank(subject), learner, machine, normalize=scaled)
 
 
@@ -498,7 +498,7 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
         plain.set_params(kernels=kernels, **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"
     if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | Regularized):
-        kind = MKLRegressor if subject.task == "values" else MKLClassifier
+        kind = MKLRegressor if subject.task == "regression" else MKLClassifier
         shared = {
             key: value
             for key, value in final.get_params(deep=False).items()
@@ -521,7 +521,7 @@ def _usual_machine(subject: Subject) -> tuple[Any, str]:
     final = subject.final
     C, epsilon = getattr(final, "C", None), getattr(final, "epsilon", None)
     price = float(C) if isinstance(C, int | float) and np.isfinite(C) else None
-    if subject.task == "values":
+    if subject.task == "regression":
         if price is not None and isinstance(epsilon, int | float):
             machine = MKLRegressor("precomputed", C=price, epsilon=epsilon, random_state=0)
             return machine, "support vector regression with the same C and epsilon"

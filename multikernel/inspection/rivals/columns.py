@@ -274,7 +274,7 @@ def describe_table(task: str, X: Any, y: Any, kernels: Sequence[Any]) -> tuple[T
     except ValueError as error:  # infinite values
         raise NoColumns(f"the columns cannot be encoded: {str(error).splitlines()[0]}") from error
     n, smallest = count_rows(X), count_rows(X)
-    if task == "classes":
+    if task == "classification":
         smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
     is_sparse = scipy.sparse.issparse(encoded)
     return Table(task, columns, n, encoded.shape[1], is_sparse, smallest), skipped
@@ -283,7 +283,7 @@ def describe_table(task: str, X: Any, y: Any, kernels: Sequence[Any]) -> tuple[T
 def inner_folds(task: str, smallest: int) -> Any:
     """Five folds, or as many as half of the smallest class allows: rivals are fitted to halves."""
     n_splits = int(np.clip(smallest // 2, 2, _INNER))
-    kind = StratifiedKFold if task == "classes" else KFold
+    kind = StratifiedKFold if task == "classification" else KFold
     return kind(n_splits, shuffle=True, random_state=0)
 
 
@@ -309,7 +309,7 @@ def column_rival(name: str, table: Table) -> tuple[Any, str]:
 
 
 def _boosting(table: Table) -> tuple[Any, str]:
-    kind = HistGradientBoostingClassifier if table.task == "classes" else HistGradientBoostingRegressor
+    kind = HistGradientBoostingClassifier if table.task == "classification" else HistGradientBoostingRegressor
     leaf = int(np.clip(table.n // 40, 2, 20))  # the default of 20 leaves small samples without any split
     model = make_pipeline(
         AllColumns(table.columns, "category"), kind(max_iter=_ROUNDS, min_samples_leaf=leaf, random_state=0)
@@ -320,21 +320,21 @@ def _boosting(table: Table) -> tuple[Any, str]:
 
 
 def _forest(table: Table) -> tuple[Any, str]:
-    kind = RandomForestClassifier if table.task == "classes" else RandomForestRegressor
+    kind = RandomForestClassifier if table.task == "classification" else RandomForestRegressor
     model = make_pipeline(AllColumns(table.columns), kind(_TREES, random_state=0))
     return model, f"{kind.__name__} of {_TREES} trees on all columns."
 
 
 def _rbf_svm(table: Table) -> tuple[Any, str]:
     """StandardScaler and an SVM; values are standardized too, since C and epsilon are in their units."""
-    machine = SVC(kernel="rbf", random_state=0) if table.task == "classes" else SVR(kernel="rbf")
+    machine = SVC(kernel="rbf", random_state=0) if table.task == "classification" else SVR(kernel="rbf")
     grid = {"C": list(_PRICES), "gamma": [factor / table.width for factor in _WIDTHS]}
     search: Any = GridSearchCV(machine, grid, cv=inner_folds(table.task, table.smallest))
-    if table.task == "values":
+    if table.task == "regression":
         search = TransformedTargetRegressor(search, transformer=StandardScaler())
     what = (
         "A support vector machine with one Gaussian kernel on all columns, standardized"
-        + (", and so are the values" if table.task == "values" else "")
+        + (", and so are the values" if table.task == "regression" else "")
         + "; C and gamma by cross-validation within the training part."
     )
     return _standardized(table, search), what
@@ -342,7 +342,7 @@ def _rbf_svm(table: Table) -> tuple[Any, str]:
 
 def _elastic_net(table: Table) -> tuple[Any, str]:
     folds = inner_folds(table.task, table.smallest)
-    if table.task == "values":
+    if table.task == "regression":
         model: Any = ElasticNetCV(l1_ratio=[*_MIXTURES, 1.0], cv=folds, max_iter=10_000, random_state=0)
         what = "Linear regression with an elastic net penalty on all columns"
     else:

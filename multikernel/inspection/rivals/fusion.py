@@ -119,7 +119,7 @@ class LateFusionClassifier(ClassifierMixin, LateFusion):
         y : array-like of shape (n,)
         """
         y = np.asarray(y)
-        machine = machine_for("classes", self.machine)
+        machine = machine_for("classification", self.machine)
         Ks = self._fit_kernels(X)
         folds = make_folds(y, self.cv, classifier=True)
         self.classes_ = np.unique(y)
@@ -190,7 +190,7 @@ class LateFusionRegressor(RegressorMixin, LateFusion):
         if values.ndim != 1:
             raise ValueError(f"y must hold one value for each sample, shape (n,); got shape {values.shape}.")
         self.mean_ = float(values.mean())
-        machine = machine_for("values", self.machine)
+        machine = machine_for("regression", self.machine)
         Ks = self._fit_kernels(X)
         rest = values - self.mean_
         if self.combine == "stacking":

@@ -28,7 +28,7 @@ _RESTORE = "Copy it again from where it came, or save the model again"
 FORMAT = "multikernel model"
 # 1: classes by their modules in multikernel 0.1; 2: estimators had the storage of kernels; 3: parameters as
 # before the common vocabulary
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 _PACKAGES = ("multikernel", "scikit-learn", "numpy", "scipy", "pandas", "skops")
 _WATCHED = ("multikernel", "scikit-learn")  # a change of these may change what a model is
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._validation import present_task
 from ...core.fitted import ColumnKernels, DualKernels, FactorKernels, FittedKernels
 from ...kernels.dot import bounded_inverse
 from ...localized.base import GatedKernels
@@ -179,6 +180,13 @@ _STORAGE_CHANGES: dict[str, Callable[[State], State]] = {
 }
 
 
+# --- from 4 to 5: tasks have other names -------------------------------------------------------------------
+
+
+def _task_renamed(state: State) -> State:
+    return {**state, "task": present_task(state["task"])} if "task" in state else state
+
+
 STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
     1: {
         "multikernel.MulticlassSVC": _joint_classifier,
@@ -186,6 +194,7 @@ STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
     },
     2: {f"multikernel.{name}": _step(name, change) for name, change in _STORAGE_CHANGES.items()},
     3: {f"multikernel.{name}": _step(name, change) for name, change in RENAMES.items()},
+    4: {"multikernel.CombinedKernelPCA": _step("CombinedKernelPCA", _task_renamed)},
 }
 
 

@@ -78,11 +78,11 @@ class TableData:
 
     def target_as(self, task: str) -> np.ndarray | None:
         """The target as a task wants it: classes by their names, values as numbers, nothing as None."""
-        if task == "nothing" or self.y is None:
+        if task == "unsupervised" or self.y is None:
             return None
         if self.y.dtype.names:  # censored times
             return self.y
-        if task == "values":
+        if task == "regression":
             return np.asarray(self.y, dtype=np.float64)
         return self.y if self.labels is None else self.labels
 

@@ -45,7 +45,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "alpha": (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0),
     "reg": (1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0),
 }
-_SCORINGS = {"classes": "accuracy", "values": "r2", "survival": None}  # None: the score of the model itself
+_SCORINGS = {"classification": "accuracy", "regression": "r2", "survival": None}  # None: the model's score
 # A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
 _LARGE = 4.0
 # Raised when a stored score changes its meaning.
@@ -161,7 +161,7 @@ class Tuning:
 def tuned_parameter(plan: FitPlan) -> str:
     """The parameter that `tune` chooses."""
     if plan.task not in _SCORINGS:
-        raise ValueError(f"{plan.method.name} learns from nothing here: there is no score to tune it by.")
+        raise ValueError(f"{plan.method.name} has no targets here: there is no score to tune it by.")
     known = plan.method.parameters(plan.task)
     for name in GRIDS:
         if name in known and name in plan.parameters:
@@ -178,7 +178,7 @@ def doubts_of_scale(plan: FitPlan) -> list[str]:
     ----------
     plan : FitPlan
     """
-    if plan.task != "values":
+    if plan.task != "regression":
         return []
     known, sd = plan.method.parameters(plan.task), float(np.std(np.asarray(plan.y)))
     known = {name: value for name, value in known.items() if not isinstance(value, str)}  # "auto" is in units
@@ -224,7 +224,7 @@ def tune(
     values = GRIDS[parameter]
     y = plan.y if plan.task != "survival" else as_survival(plan.y)
     splits = make_folds(
-        y, folds, classifier=plan.task == "classes", random_state=random_state, needs="tuning needs"
+        y, folds, classifier=plan.task == "classification", random_state=random_state, needs="tuning needs"
     )
     works = []
     for value in values:

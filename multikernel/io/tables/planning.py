@@ -41,7 +41,7 @@ class FitPlan:
     data : TableData
     X : DataFrame or MultiTable of the columns in use, or stack of kernels
     y : ndarray or None
-    task : {"classes", "values", "nothing", "survival"}
+    task : {"classification", "regression", "unsupervised", "survival"}
     method : Method
     model : estimator, not fitted
     parameters : dict, those that were given
@@ -85,7 +85,7 @@ def plan_fit(
     kernels : str, optional
         Kernels with commas between them, as for `parse_kernels`: on all columns, or on each view of the table
         where it names views. Without views and kernels: one Gaussian for each view of the table, else "auto".
-    task : {"auto", "classes", "values", "nothing", "survival"}
+    task : {"auto", "classification", "regression", "unsupervised", "survival"}
         What the target is: "auto" takes fractions for values, a time with an event for survival, and anything
         else for classes.
     parameters : mapping, optional
@@ -128,14 +128,14 @@ def plan_fit(
     model = chosen.make(found, kernels=used, **given)
     if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
         raise ValueError(
-            f"{chosen.name} learns from one column of targets; {data.target!r} of {data.name} has "
+            f"{chosen.name} takes one column of targets; {data.target!r} of {data.name} has "
             f"{data.y.shape[1]}. Save one of them as an array of its own."
         )
     return FitPlan(data, X, data.target_as(found), found, chosen, model, given, used, [*data.notes, *notes])
 
 
 def usual_method(data: TableData) -> str:
-    """The method that learns from such a target where none is named."""
+    """The default method for this kind of target."""
     return "mkl" if data.censored is None else "survival"
 
 
@@ -335,12 +335,16 @@ def _add_costs(given: dict[str, Any], views: ViewList | None, method: Method, ta
 def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
     """What the target is, and what should be said of it."""
     if data.y is None:
-        if task == "nothing" or (task == "auto" and method.tasks == ("nothing",)):
-            method.estimator_class("nothing")
-            return "nothing", []
+        if task == "unsupervised" or (task == "auto" and method.tasks == ("unsupervised",)):
+            method.estimator_class("unsupervised")
+            return "unsupervised", []
         raise ValueError(
-            f"{method.name} learns from {' or '.join(method.tasks)}: name the target (--target)"
-            + (", or say that there is none (--task nothing)." if "nothing" in method.tasks else ".")
+            f"{method.name} is for {' or '.join(method.tasks)}: name the target (--target)"
+            + (
+                ", or say that there is none (--task unsupervised)."
+                if "unsupervised" in method.tasks
+                else "."
+            )
         )
     if data.censored is not None:
         return _check_censored(data, task, method)
@@ -355,7 +359,7 @@ def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str
     except ValueError as error:
         raise ValueError(f"the target {data.target!r} of {data.name}: {error}") from None
     require_known_task(method, targets.task)
-    checks = {"classes": _check_classes, "values": _check_values}
+    checks = {"classification": _check_classes, "regression": _check_values}
     return targets.task, checks[targets.task](data, targets) if targets.task in checks else []
 
 
@@ -388,22 +392,22 @@ def require_known_task(method: Method, task: str) -> None:
     """Refuse a method that does not learn from such a target, with those that `fit` takes instead."""
     if task in method.tasks:
         return
-    others = " or ".join(name for name in method.tasks if name != "nothing")
+    others = " or ".join(name for name in method.tasks if name != "unsupervised")
     way = f"say what the target is (--task {others}) where it is that, or " if others else ""
     if "survival" in method.tasks:
         way = "name two columns (--time and --event) in the place of --target, or "
     kin = " or ".join([other.name for other in list_methods(task) if other.predicts][:2])
     raise ValueError(
-        f"{method.name} learns from {' or '.join(method.tasks)}, and the target is taken for {task}: {way}"
-        f"choose a method that learns from {task} (--method), such as {kin}."
+        f"{method.name} is for {' or '.join(method.tasks)}, and this target is one for {task}: {way}"
+        f"choose a method for {task} (--method), such as {kin}."
     )
 
 
 def _require_sound(data: TableData, y: np.ndarray, task: str, method: Method) -> None:
     """Refuse targets that no machine could learn from."""
     what = f"the target {data.target!r} of {data.name}"
-    numbers = task == "values" or ("values" in method.tasks and "classes" not in method.tasks)
-    if y.ndim == 2 and not (numbers or "values" in method.tasks):
+    numbers = task == "regression" or ("regression" in method.tasks and "classification" not in method.tasks)
+    if y.ndim == 2 and not (numbers or "regression" in method.tasks):
         raise ValueError(
             f"{what} must be one column of labels; it has {y.shape[1]} columns. Choose one of them."
         )
@@ -412,8 +416,8 @@ def _require_sound(data: TableData, y: np.ndarray, task: str, method: Method) ->
         row = int(bad[0]) if bad.size else 0
         more = f", and {bad.size - 1} more" if bad.size > 1 else ""
         raise ValueError(
-            f"{what} must hold numbers, to learn from values; it holds {str(y.flat[row])!r} in "
-            f"{data.place(row)}{more}. Encode it as numbers, or learn from classes."
+            f"{what} must hold numbers for regression; it holds {str(y.flat[row])!r} in "
+            f"{data.place(row)}{more}. Encode it as numbers, or choose classification."
         )
     if y.dtype.kind != "f":
         return
@@ -423,11 +427,11 @@ def _require_sound(data: TableData, y: np.ndarray, task: str, method: Method) ->
             f"{what} must hold finite numbers; it is infinite in {data.place(int(endless[0][0]))}."
         )
     fractions = np.flatnonzero(y.ravel() != np.round(y.ravel()))
-    if task == "classes" and fractions.size:
+    if task == "classification" and fractions.size:
         row = int(fractions[0])
         raise ValueError(
-            f"{what} must hold whole numbers or names, to learn from classes; it holds {y.flat[row]:g} in "
-            f"{data.place(row)}. Learn from values (--task values), or round it before."
+            f"{what} must hold whole numbers or names for classification; it holds {y.flat[row]:g} in "
+            f"{data.place(row)}. Choose regression (--task regression), or round it first."
         )
 
 
@@ -452,12 +456,15 @@ def _check_classes(data: TableData, targets: Targets) -> list[str]:
         raise ValueError(
             f"the target {data.target!r} of {data.name} holds whole numbers or names, which are taken for "
             f"classes, and class {str(rare)!r} has a single sample. "
-            + (odd or "If it is a number to predict, say so (--task values); leave that class out otherwise.")
+            + (
+                odd
+                or "If it is a number to predict, say so (--task regression); leave that class out otherwise."
+            )
         )
     if data.y is not None and data.y.dtype.kind in "iuf" and targets.n_classes > _MANY_CLASSES:
         return [
             f"the target {data.target!r} holds {targets.n_classes} whole numbers, taken for classes; if they "
-            "are numbers to predict, say so (--task values)."
+            "are numbers to predict, say so (--task regression)."
         ]
     return [f"the target {data.target!r} is taken for classes. {odd}"] if odd else []
 

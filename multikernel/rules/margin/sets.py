@@ -420,7 +420,7 @@ class RadiusMargin(MarginLearner):
     (array([0.  , 0.25]), 0.5)
     """
 
-    learns_from = ("classes", "values")
+    learns_from = ("classification", "regression")
     about = About(
         family="margin",
         problem="min J(η), R²(η) ≤ 1: the least ratio of squared radius and margin",
@@ -437,7 +437,7 @@ class RadiusMargin(MarginLearner):
     max_time: float | None = None
 
     def _losses(self, targets: Targets) -> list[Loss]:
-        if targets.task == "values":
+        if targets.task == "regression":
             C = check_number("C", self.C, above=0.0)
             return targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
         return _margins(targets, self.C)
@@ -508,7 +508,7 @@ class RadiusMarginProduct(MarginLearner):
     (array([0.  , 0.25]), 1.0)
     """
 
-    learns_from = ("classes",)
+    learns_from = ("classification",)
     certificate = "stationarity"
     about = About(
         family="margin",

@@ -85,12 +85,12 @@ def test_costs_go_to_methods_that_take_them():
 
 def test_the_task_is_found_from_the_target():
     values = features()[:, 0]
-    assert plan_fit(table(LABELS)).task == "classes"
-    assert plan_fit(table(values)).task == "values"
-    assert plan_fit(table(np.arange(N) % 3)).task == "classes"
-    assert plan_fit(table(np.arange(N)), task="values").y.dtype == np.float64
-    assert plan_fit(table(np.arange(N)), method="ridge").task == "values"
-    assert plan_fit(table(), task="nothing").model.__class__.__name__ == "MKLOneClass"
+    assert plan_fit(table(LABELS)).task == "classification"
+    assert plan_fit(table(values)).task == "regression"
+    assert plan_fit(table(np.arange(N) % 3)).task == "classification"
+    assert plan_fit(table(np.arange(N)), task="regression").y.dtype == np.float64
+    assert plan_fit(table(np.arange(N)), method="ridge").task == "regression"
+    assert plan_fit(table(), task="unsupervised").model.__class__.__name__ == "MKLOneClass"
     doubtful = plan_fit(column(*range(60), y=np.arange(60) % 25))
     assert "25 whole numbers, taken for classes" in doubtful.notes[0]
 
@@ -100,24 +100,28 @@ def test_the_task_is_found_from_the_target():
     [
         (None, {}, "name the target"),
         (None, {"method": "ridge"}, "name the target"),
-        (np.arange(N), {}, "class '0' has a single sample.*--task values"),
-        (LABELS, {"task": "values"}, "must hold numbers.*'(yes|no)'"),
+        (np.arange(N), {}, "class '0' has a single sample.*--task regression"),
+        (LABELS, {"task": "regression"}, "must hold numbers.*'(yes|no)'"),
         (LABELS, {"method": "ridge"}, "must hold numbers"),
         (np.full(N, "a"), {}, "target 'y' of t.csv: y must hold two classes"),
         (features()[:, 0], {"method": "localised"}, "did you mean 'localized'"),
-        (features()[:, 0], {"method": "discriminant", "task": "values"}, "learns from classes"),
+        (
+            features()[:, 0],
+            {"method": "discriminant", "task": "regression"},
+            "discriminant is for classification",
+        ),
         (features()[:, 0], {"method": "survival"}, "--time and --event.* in the place of --target"),
         (LABELS, {"method": "pca"}, "does not predict"),
         (LABELS, {"parameters": {"Cc": 2}}, "no parameter 'Cc'"),
         (LABELS, {"parameters": {"kernels": "linear"}}, "--kernels"),
         (LABELS, {"kernels": "linear", "views": ViewList([View("p", Linear())])}, "cannot both"),
         (LABELS, {"kernels": "precomputed"}, "holds a table"),
-        (["1.5", "2.5", "oops", "3.5"], {"task": "values"}, r"'oops' in row 2"),
+        (["1.5", "2.5", "oops", "3.5"], {"task": "regression"}, r"'oops' in row 2"),
         (["1.5", "2.5", "oops", "3.5"], {}, r"'oops' in row 2 .* is none"),
-        ([1.5, 2.5, 3.0, 4.0], {"task": "classes"}, r"whole numbers or names.* 1.5 in row 0"),
+        ([1.5, 2.5, 3.0, 4.0], {"task": "classification"}, r"whole numbers or names.* 1.5 in row 0"),
         ([1.5, np.inf, 3.0, 4.0], {}, r"infinite in row 1"),
         ([1.5, 2.5, 3.0, 4.0], {"method": "EasyMKL"}, r"choose a method .* such as mkl or tuned"),
-        (np.ones((4, 2)), {"task": "values"}, r"one column of targets; 'y' of t.csv has 2"),
+        (np.ones((4, 2)), {"task": "regression"}, r"one column of targets; 'y' of t.csv has 2"),
         ([0, 0, 1, 1], {"parameters": {"callback": 3}}, r"callback is a function"),
     ],
 )
@@ -194,7 +198,7 @@ def test_there_are_no_more_folds_than_rows_of_a_class_and_of_equal_values_the_mi
 def test_what_cannot_be_tuned_is_refused():
     for plan, said in (
         (plan_fit(table(LABELS), method="bayesian"), "nothing to tune"),
-        (plan_fit(table(), task="nothing"), "no score"),
+        (plan_fit(table(), task="unsupervised"), "no score"),
     ):
         with pytest.raises(ValueError, match=said):
             tune(plan)
@@ -217,7 +221,7 @@ def test_the_record_says_what_was_fitted(kept):
     assert record["data"]["columns"] == ["a", "b", "c"] and record["data"]["n_samples"] == N
     assert record["parameters"] == {"C": "inf", "loss": "squared_hinge"}
     assert [view["kernel"] for view in record["views"]] == ["Linear()", "Gaussian(gamma='median')"]
-    assert (record["task"], record["method"], record["status"]) == ("classes", "mkl", "done")
+    assert (record["task"], record["method"], record["status"]) == ("classification", "mkl", "done")
 
 
 def test_columns_are_found_by_name(kept):

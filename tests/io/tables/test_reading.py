@@ -199,10 +199,10 @@ def test_labels_stay_as_they_are_written(tmp_path, written, values, labels):
     lines = "".join(f"1,{label}\n" for label in written)
     data = read_table(put(tmp_path, "t.csv", f"x,y\n{lines}"), "y")
     assert data.y.tolist() == values
-    assert data.target_as("classes").tolist() == (values if labels is None else labels)
+    assert data.target_as("classification").tolist() == (values if labels is None else labels)
     assert any("blanks" in note for note in data.notes) == (written[0] == " u")
     if labels == ["001", "002"]:
-        assert data.target_as("values").tolist() == [1.0, 2.0]
+        assert data.target_as("regression").tolist() == [1.0, 2.0]
 
 
 def test_na_is_missing_unless_it_is_a_name(tmp_path):

@@ -16,7 +16,7 @@ CASES = {
     "hinge": [Task("hinge", LABELS[0], 0.7)],
     "squared hinge": [Task("squared_hinge", LABELS[0], 3.0)],
     "two machines": [Task("hinge", LABELS[0], 2.0), Task("hinge", LABELS[1], 2.0)],
-    "values": [Task("svr", VALUES, 1.5, 0.2)],
+    "regression": [Task("svr", VALUES, 1.5, 0.2)],
     "one class": [Task("one_class", np.zeros(30), 1.0 / 12.0)],
 }
 

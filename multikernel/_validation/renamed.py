@@ -10,7 +10,7 @@ their own name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from reprlib import repr as short_repr
 from typing import Any
 
@@ -71,7 +71,7 @@ def present_task(task: Any) -> Any:
     return RENAMED_TASKS.get(task, task) if isinstance(task, str) else task
 
 
-def check_task(task: Any, tasks: Collection[str], name: str = "task") -> Any:
+def check_task(task: Any, tasks: Sequence[str], name: str = "task") -> Any:
     """The task, if it is one of ``tasks``; otherwise a ValueError, which gives an old task its new name."""
     new = present_task(task)
     if new != task and new in tasks:

@@ -19,6 +19,7 @@ import numpy as np
 from ..._typing import Array
 from ...core.optim.loop import Options, Status
 from ...core.optim.weight_sets import Simplex
+from ...core.stack.passes import dense_adjoint
 from ...core.stack.sums import GatedStack, mean_diagonals
 from ...core.svm.losses import Loss
 from .descent import ProjectedResult, minimise_projected
@@ -57,7 +58,10 @@ class LocalWeights:
         self.scales = mean_diagonals(Ks)
         self.groups, self.margin = groups, MarginValue(losses, tol)
         self.stack = GatedStack(np.asarray(Ks), np.arange(len(Ks)))
-        self._members, self._means = indicator(groups.of), indicator(groups.together)
+        # None where each sample is a group of its own
+        own = np.array_equal(groups.of, np.arange(groups.of.size))
+        self._members = None if own else indicator(groups.of)
+        self._means = indicator(groups.together)
         self._means /= self._means.sum(axis=0)
 
     def __call__(self, W: Array) -> tuple[float, Array]:
@@ -69,13 +73,15 @@ class LocalWeights:
         value = point.value + 0.5 * self.groups.reg * float(np.vdot(away, away))
         slopes = self._slopes(w, point.duals) + self.groups.reg * away  # Σ_i (w_i − w̄_i) = 0 in each mean
         self.unsolved = max(point.upper - point.value, 0.0)
-        return value, self._members.T @ slopes
+        return value, slopes if self._members is None else self._members.T @ slopes
 
     def _slopes(self, w: Array, duals: Array) -> Array:
         """∂J/∂w (n, m)."""
-        slopes = np.empty(w.shape)
+        slopes, image = np.zeros(w.shape), np.empty(len(w))
         for m, K in enumerate(self.stack.Ks):
-            slopes[:, m] = -(duals * ((duals * w[:, m]) @ K)).sum(axis=0) / self.scales[m]
+            for beta in duals:
+                dense_adjoint(K, w[:, m] * beta, image)
+                slopes[:, m] -= beta * image / self.scales[m]
         return slopes
 
 

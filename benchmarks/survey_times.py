@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,10 @@ def make_data(n: int, m: int, seed: int = 0) -> Data:
     values = np.sin(2 * X[:, 0]) + X[:, 4] * X[:, 5] + np.tanh(X[:, 8]) + 0.3 * rng.normal(size=n)
     views = [(f"view-{k}", Gaussian(), list(range(4 * k, 4 * k + 4))) for k in range(m)]
     targets = {
-        "classes": values > np.median(values),
-        "values": values,
+        "classification": values > np.median(values),
+        "regression": values,
         "survival": {"event": rng.random(n) < 0.7, "time": np.exp(-values)},
-        "nothing": None,
+        "unsupervised": None,
     }
     return Data(X, views, targets)
 
@@ -126,8 +127,9 @@ def measure(methods: list[Method], n: int, m: int, repeats: int) -> Iterator[Mea
     for method in methods:
         fit = PREPARED.get(method.name, fit_on_views)
         for task in method.tasks:
-            cpu_time(lambda: method.make(task), lambda model: fit(model, small, task), 1)  # noqa: B023 (compile)
-            seconds, model = cpu_time(lambda: method.make(task), lambda model: fit(model, data, task), repeats)  # noqa: B023
+            make = partial(method.make, task)
+            cpu_time(make, partial(fit, data=small, task=task), 1)  # compiled code is loaded
+            seconds, model = cpu_time(make, partial(fit, data=data, task=task), repeats)
             if isinstance(model, MKLClassifier) and np.isnan(unit):
                 unit = seconds
             yield Measured(method.name, task, seconds, seconds / unit, str(getattr(model, "status_", "")))
@@ -140,8 +142,8 @@ def as_page(rows: list[Measured], n: int, m: int) -> str:
         "# How long each method takes",
         "",
         f"Written by `python -m benchmarks.survey_times --page`. One fit of each method with its defaults, "
-        f"n = {n} samples, m = {m} kernels, one thread: CPU time, and how many fits of `MKLClassifier` take as "
-        f"long. More than {MOST:.0f} fits: {', '.join(f'`{name}`' for name in slow) or 'none'}.",
+        f"n = {n} samples, m = {m} kernels, one thread: CPU time, and how many fits of `MKLClassifier` take "
+        f"as long. More than {MOST:.0f} fits: {', '.join(f'`{name}`' for name in slow) or 'none'}.",
         "",
         "| method | learns from | seconds | fits of `MKLClassifier` | status |",
         "|---|---|--:|--:|---|",
@@ -173,9 +175,9 @@ def main() -> None:
     with threadpool_limits(1):
         for row in measure([known[name] for name in names], options.n, options.m, options.repeats):
             rows.append(row)
-            mark = f"  more than {MOST:.0f}" if row.is_slow else ""
+            told = f"{row.status}{f'  more than {MOST:.0f}' if row.is_slow else ''}"
             print(
-                f"{row.name:24s} {row.task:16s} {row.seconds:8.3f} s {row.fits:8.1f} fits  {row.status}{mark}",
+                f"{row.name:24s} {row.task:16s} {row.seconds:8.3f} s {row.fits:8.1f} fits  {told}",
                 flush=True,
             )
     if options.page:

@@ -407,7 +407,7 @@ class Method:
         ----------
         task : {"classification", "regression", "unsupervised", "survival"}
             What y holds: labels, numbers, nothing, or censored times.
-        kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+        kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
             As for :class:`multikernel.MKLClassifier`. A method with one kernel takes one.
         **parameters
             Those of the estimator by their names. Of a weight learner: its own first, then those of the
@@ -470,9 +470,9 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
 
     Parameters
     ----------
-    task : {"classification", "regression", "unsupervised", "survival"}, optional
+    task : {"classification", "regression", "unsupervised", "survival"}, default=None
         Only those that learn from it.
-    family : str, optional
+    family : str, default=None
         Only those of a family, such as "margin".
 
     Returns

@@ -151,46 +151,52 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
-    method : {"lp", "qp", "mark"}
+    method : {"lp", "qp", "mark"}, default="lp"
         "lp" uses few columns. "qp" spreads over all of them, unless ``max_columns`` limits it: the gap then
         says what is lost. "mark" is a greedy search: each round takes the column with the
         largest derivative of the loss and fits all coefficients again.
-    C : float
+    C : float, default=1.0
         Price of errors.
-    max_columns : int, optional
+    max_columns : int, default=None
         At most so many columns in each machine. Default: no limit for "lp" and "qp", 100 for "mark", which
         it regularises.
-    normalize : bool
+    normalize : bool, default=True
         Whether the penalty is on columns of root mean square 1. Otherwise kernels of large entries are
         cheap.
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         Multiplies C class by class.
-    probability : bool
+    probability : bool, default=False
         Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    tol : float
+    tol : float, default=1e-3
         The relative duality gap to reach; for "mark", the largest derivative that may be left, relative to
         that of the first round.
-    max_iter : int
+    max_iter : int, default=1000
         At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
         rounds ("mark").
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    callback, on_interrupt, verbose
+    callback : callable, default=None
         As for :class:`MKLClassifier`.
-    random_state : int, RandomState or None
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         Of the folds of the calibration.
 
     Attributes
     ----------
-    columns_ : array (n_columns, 2), (kernel, sample) of each column in use
-    coef_ : array (n_machines, n_columns), α
-    kernel_weights_ : array (n_kernels,)
+    columns_ : array of shape (n_columns, 2), (kernel, sample) of each column in use
+    coef_ : array of shape (n_machines, n_columns)
+        Α.
+    kernel_weights_ : array of shape (n_kernels,)
         The share of each kernel in Σ s_mj |α_mj|, their mean over the machines; zero without a column.
-    machine_weights_ : array (n_machines, n_kernels)
-    support_ : array (n_support,), the samples of the columns
-    intercept_ : array (n_machines,)
+    machine_weights_ : array of shape (n_machines, n_kernels)
+    support_ : array of shape (n_support,)
+        The samples of the columns.
+    intercept_ : array of shape (n_machines,)
     objective_ : float, the value reached, summed over the machines
     dual_gap_ : float
         The largest of the machines: no machine over all columns has a value below (1 − gap) times its
@@ -200,7 +206,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     n_iter_ : int
     history_ : list of dict
     view_names_ : list of str
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
 
     Notes
     -----
@@ -247,9 +253,10 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         C = self._check_parameters()
@@ -289,9 +296,29 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Parameters
     ----------
-    kernels, method, C, max_columns, normalize, tol, max_iter, max_time, callback, on_interrupt, verbose
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`ColumnBoostingClassifier`.
-    epsilon : float >= 0
+    method : {"lp", "qp", "mark"}, default="lp"
+        As for :class:`ColumnBoostingClassifier`.
+    C : float, default=1.0
+        As for :class:`ColumnBoostingClassifier`.
+    max_columns : int, default=None
+        As for :class:`ColumnBoostingClassifier`.
+    normalize : bool, default=True
+        As for :class:`ColumnBoostingClassifier`.
+    tol : float, default=1e-3
+        As for :class:`ColumnBoostingClassifier`.
+    max_iter : int, default=1000
+        As for :class:`ColumnBoostingClassifier`.
+    max_time : float, default=None
+        As for :class:`ColumnBoostingClassifier`.
+    callback : callable, default=None
+        As for :class:`ColumnBoostingClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`ColumnBoostingClassifier`.
+    verbose : int, default=0
+        As for :class:`ColumnBoostingClassifier`.
+    epsilon : float >= 0, default=0.1
         Errors below it are free ("lp" and "qp").
 
     Attributes
@@ -330,9 +357,10 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,)
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         C = self._check_parameters()

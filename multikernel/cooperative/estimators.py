@@ -100,7 +100,7 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
 
     Parameters
     ----------
-    kernels : as for :class:`MKLRegressor`
+    kernels : as for :class:`MKLRegressor`, default="auto"
     alpha : float, dict or array of shape (n_kernels,), default=1.0
         Strength of the regularization, as in scikit-learn's KernelRidge: one for all views, or one for each.
         Views that a dict does not name have 1.
@@ -115,7 +115,8 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
     ----------
     dual_coef_ : array of shape (1, n_kernels, n_support)
         The function of view m is the sum over the training samples of the kernel of that view times these.
-    support_ : array of shape (n_support,), the samples with a positive weight; equal ones are one
+    support_ : array of shape (n_support,)
+        The samples with a positive weight; equal ones are one.
     intercept_ : array of shape (1,)
     view_names_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRegressor`.
@@ -159,9 +160,10 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the squared error and the differences of the views at each sample.
         """
         rho = check_number("rho", self.rho, at_least=0.0)
@@ -219,7 +221,13 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
 
     Parameters
     ----------
-    kernels, tol, max_iter, max_time
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
         As for :class:`MKLClassifier`.
     C : float, default=1.0
         Penalty on margin violations, and on differences between views.
@@ -280,9 +288,10 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         rho = check_number("rho", self.rho, at_least=0.0)

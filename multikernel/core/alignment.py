@@ -69,9 +69,9 @@ def alignment(K1: Any, K2: Any, *, centered: bool = False) -> float:
 
     Parameters
     ----------
-    K1, K2 : array-like of shape (n, n)
+    K1, K2 : array-like of shape (n_samples, n_samples)
         Symmetric; for the alignment with labels y in {−1, 1}, give ``np.outer(y, y)``.
-    centered : bool
+    centered : bool, default=False
         Whether to centre both matrices first (HKH with H = I − 11ᵀ/n), which takes away what a constant
         added to a kernel, or classes of unequal size, would add to the alignment.
 

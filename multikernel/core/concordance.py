@@ -64,9 +64,9 @@ def concordance_index(y: Any, risk: Any, *, sample_weight: Any = None, tied_tol:
     ----------
     y : target of a survival model
         See :func:`as_survival`; entry times, if there are any, count.
-    risk : array-like of shape (n,)
+    risk : array-like of shape (n_samples,)
         Higher is earlier, as ``predict`` of a survival model returns it.
-    sample_weight : array-like of shape (n,), default=None
+    sample_weight : array-like of shape (n_samples,), default=None
         A pair has the product of the weights of its samples.
     tied_tol : float, default=1e-8
         Risks that differ by no more are equal.

@@ -322,7 +322,7 @@ class MachineClassifier(ClassifierMixin):
         Parameters
         ----------
         X, y : as for ``fit``
-        sample_weight : array (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
 
         Returns
         -------

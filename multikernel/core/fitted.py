@@ -284,7 +284,7 @@ class CostFront:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
+        ax : matplotlib Axes, default=None
             Where to draw; a new figure without.
 
         Returns

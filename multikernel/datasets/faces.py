@@ -19,11 +19,11 @@ class Faces:
 
     Attributes
     ----------
-    images : ndarray of shape (n, 64, 64)
+    images : ndarray of shape (n_samples, 64, 64)
         Grey values in [0, 1].
-    y : ndarray of shape (n,)
+    y : ndarray of shape (n_samples,)
         +1 for the pictures of women, −1 for those of men.
-    subject : ndarray of shape (n,)
+    subject : ndarray of shape (n_samples,)
         Who it is, from 0. The pictures of one person are much alike: where some of them train and others
         test, a machine may know the person instead of what it was asked.
     """

@@ -191,11 +191,11 @@ def gauss_log_odds(name: str, X: Any) -> Array:
     Parameters
     ----------
     name : {"GAUSS2", "GAUSS3", "GAUSS4", "GAUSS5"}
-    X : array-like of shape (n, 2)
+    X : array-like of shape (n_samples, 2)
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n_samples,)
 
     Examples
     --------
@@ -221,11 +221,11 @@ def gauss_bayes(name: str, X: Any) -> Array:
     Parameters
     ----------
     name : {"GAUSS2", "GAUSS3", "GAUSS4", "GAUSS5"}
-    X : array-like of shape (n, 2)
+    X : array-like of shape (n_samples, 2)
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n_samples,)
         −1 and +1.
 
     Examples

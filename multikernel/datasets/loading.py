@@ -46,12 +46,13 @@ class Dataset:
     Attributes
     ----------
     name : str
-    X : ndarray or csr_matrix of shape (n, d), DataFrame of shape (n, d), or None
+    X : ndarray or csr_matrix of shape (n_samples, n_features)
+        DataFrame of shape (n_samples, n_features), or None.
         The single table, or the columns of all views; None where the set has networks, kernels or sequences.
-    y : ndarray of shape (n,) or (n, n_labels), or None
+    y : ndarray of shape (n_samples,) or (n_samples, n_labels), or None
         Classes as integers from 0, numbers for regression, a 0/1 table of several labels, or a structured
         array with the fields ``event`` and ``time`` of censored times.
-    views : dict of str to ndarray of shape (n, d_view)
+    views : dict of str to ndarray of shape (n_samples, d_view)
         The tables of a multi-view set, without the ``view_`` of their arrays' names.
     arrays : dict of str to ndarray
         Everything that the file holds.
@@ -196,7 +197,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     ----------
     views : bool, default=False
         Whether to leave out sets without named views.
-    task : {"classification", "regression", "multilabel", "survival"}, optional
+    task : {"classification", "regression", "multilabel", "survival"}, default=None
         Leave out sets for anything else: classes, a number to predict, a 0/1 table of several labels, or the
         times of events with whether they were observed.
     on_disk : bool, default=False

@@ -69,32 +69,34 @@ class KernelDiscriminantClassifier(
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-    reg : float or "learn"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+    reg : float or "learn", default=1e-4
         :math:`\lambda`, relative to a kernel whose centred trace is 1; or learn it with the weights.
-    n_components : int or None
+    n_components : int or None, default=None
         How many discriminant directions; None takes all, one less than there are classes.
-    rule : {"centroid", "knn"}
+    rule : {"centroid", "knn"}, default="centroid"
         The class of the nearest projected class mean, or a vote of the nearest projected points (which has
         no `decision_function`; `contributions` are to the former all the same).
-    n_neighbors : int
+    n_neighbors : int, default=1
         How many vote (knn).
-    tol : float
+    tol : float, default=1e-3
         The relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each iteration; a true answer stops the fit.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes progress to standard error.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), :math:`\theta` with :math:`\theta' r = 1`
-    kernel_shares_ : array (n_kernels,), :math:`\theta_i r_i`: what each kernel contributes to the trace,
+    kernel_weights_ : array of shape (n_kernels,)
+        :math:`\theta` with :math:`\theta' r = 1`.
+    kernel_shares_ : array of shape (n_kernels,)
+        :math:`\theta_i r_i`: what each kernel contributes to the trace,
         whatever its scale; of sum 1
     reg_ : float, :math:`\lambda` used or learned; a learned zero is kept at 1e-9 / n, so that the matrix can
         be inverted
@@ -102,21 +104,27 @@ class KernelDiscriminantClassifier(
         where it is learned
     dual_gap_ : float, the relative duality gap reached; it and `objective_` are those of learning, also where
         that found no kernel better than the identity and another one is used (see Notes)
-    directions_ : array (n, n_directions), the coefficients of the discriminant directions
-    eigenvalues_ : array (n_directions,), the share of the regularised scatter along each direction that lies
+    directions_ : array of shape (n_samples, n_directions)
+        The coefficients of the discriminant directions.
+    eigenvalues_ : array of shape (n_directions,)
+        The share of the regularised scatter along each direction that lies
         between the classes
-    centroids_ : array (n_classes, n_directions), the projected class means
-    dual_coef_ : array (n_machines, n), the nearest-centroid rule as scores; one row for two classes
-    machine_weights_ : array (n_machines, n_kernels), `kernel_weights_` for each row of them
-    intercept_ : array (n_machines,)
+    centroids_ : array of shape (n_classes, n_directions)
+        The projected class means.
+    dual_coef_ : array of shape (n_machines, n_samples)
+        The nearest-centroid rule as scores; one row for two classes.
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        `kernel_weights_` for each row of them.
+    intercept_ : array of shape (n_machines,)
     view_names_, machine_names_ : list of str
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
     n_iter_ : int
-    n_factorisations_ : int, Cholesky factorisations of an (n, n) matrix that learning took
+    n_factorisations_ : int, Cholesky factorisations of an (n_samples, n_samples) matrix that learning took
     status_ : str
     history_ : list of dict
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     Notes
     -----
@@ -179,8 +187,9 @@ class KernelDiscriminantClassifier(
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
         """
         reg = self._check_parameters()
         X = self._validate_table(X, reset=True)
@@ -282,7 +291,7 @@ class KernelDiscriminantClassifier(
 
         Returns
         -------
-        array (n_samples, n_directions)
+        array of shape (n_samples, n_directions)
         """
         return np.concatenate(list(self._by_batches(X, self._project))) - self._offset
 
@@ -309,7 +318,8 @@ class KernelDiscriminantClassifier(
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train, n_kernels).
         """
         if self.rule == "knn":
             distances = cdist(self.transform(X), self._projected, "sqeuclidean")

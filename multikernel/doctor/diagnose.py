@@ -114,15 +114,15 @@ def diagnose(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d); several tables; stack of shape (n, n, m); or \
-            dict of matrices
-        As an estimator takes it. A stack, or a dict of name to square matrix, is taken for precomputed
-        kernels; nothing of it is modified. Columns of several tables are called ``table:column``.
-    y : array-like of shape (n,), optional
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        As for an estimator: one table, or several. A stack of shape (n_samples, n_samples, n_kernels), or
+        a dict of square matrices by name, is read as precomputed kernels. Columns of several tables are named
+        ``table:column``. X is not modified.
+    y : array-like of shape (n_samples,), default=None
         Classes or values; or event and time of censored times, in any form that a survival model takes.
     kernels : as in an estimator, default="auto"
         ``"precomputed"`` for precomputed kernels.
-    task : {"auto", "classification", "regression", "survival"}
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         What the target is; ``"auto"`` takes text and few whole numbers for classes, and structured arrays,
         tuples and tables with an event and a time for censored times.
     max_samples : int, default=1000

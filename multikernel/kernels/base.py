@@ -63,7 +63,7 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -87,7 +87,7 @@ class Kernel(ABC):
         return out
 
     def diag(self, X: Any) -> np.ndarray:
-        """k(x, x) for every row, computed without the Gram matrix; shape (n,)."""
+        """k(x, x) for every row, computed without the Gram matrix; shape (n_samples,)."""
         return self.evaluate_diagonal(as_rows(X))
 
     def evaluate(self, pair: Pair, out: np.ndarray) -> None:
@@ -99,7 +99,7 @@ class Kernel(ABC):
                 raise ValueError(self._overflow_message(pair.left, out.dtype))
 
     def evaluate_diagonal(self, rows: Rows) -> np.ndarray:
-        """k(x, x) for every row of `rows`; shape (n,)."""
+        """k(x, x) for every row of `rows`; shape (n_samples,)."""
         self._require_fitted()
         with np.errstate(all="ignore"):
             diagonal = self._diagonal(rows)

@@ -35,13 +35,13 @@ class Gaussian(Kernel):
 
     Parameters
     ----------
-    gamma : float, "median" or "nearest"
+    gamma : float, "median" or "nearest", default=None
         ``"median"``: 1 / (scale² · median squared distance between two training rows), over the pairs of
         at most 512 evenly spaced rows; ``"nearest"``: 1 / (scale² · mean squared distance to the nearest
         other training row), the mean over at most 512 evenly spaced rows, the nearest among all rows.
-    s : float
+    s : float, default=None
         The width in exp(−‖x − z‖² / s²).
-    sigma : float
+    sigma : float, default=None
         The standard deviation in exp(−‖x − z‖² / (2 sigma²)). In multikernel 0.1 it was the variance, so that
         giving it warns in this release; `gamma` and `s` are as they were.
     scale : float, default=1.0

@@ -94,7 +94,8 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class FunctionKernel(Kernel):
-    """k from a function: ``func(X, Z)`` returns the Gram matrix (n, n_z) of two sets of rows.
+    """k from a function: ``func(X, Z)`` returns the Gram matrix of shape (n_samples, n_z) of two sets of
+    rows.
 
     The function gets the rows of its columns as they were given (array, sparse matrix, DataFrame or list), so
     they may be strings, graphs or anything it understands. Integers of less than 64 bits are given as 64
@@ -103,8 +104,9 @@ class FunctionKernel(Kernel):
     Parameters
     ----------
     func : callable
-    diag_func : callable, optional
-        ``diag_func(X)`` returns k(x, x), shape (n,). Without it, `func` is called on small blocks of rows.
+    diag_func : callable, default=None
+        ``diag_func(X)`` returns k(x, x), shape (n_samples,). Without it, `func` is called on small blocks of
+        rows.
     psd : bool, default=True
         Whether the function promises positive semidefinite matrices.
 

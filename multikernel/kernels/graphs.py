@@ -88,7 +88,7 @@ class GraphKernel(Kernel):
         the parameters are taken: "vertex_histogram", "edge_histogram", "shortest_path", "random_walk",
         "subgraph_matching", "neighborhood_subgraph_pairwise_distance", "pyramid_match", "graph_hopper",
         "weisfeiler_lehman", "weisfeiler_lehman_optimal_assignment" or "core_framework".
-    base : str or GraphKernel, optional
+    base : str or GraphKernel, default=None
         What "weisfeiler_lehman" (default "vertex_histogram") and "core_framework" (default "shortest_path")
         compute on the graphs that they make.
     **parameters

@@ -164,10 +164,10 @@ class Mixed(Kernel):
 
     Parameters
     ----------
-    scale : {"range", "std"}
+    scale : {"range", "std"}, default="range"
         By what differences of numbers are measured. A column that is constant in the training rows is
         compared as a category.
-    categorical : str, int, or sequence of either, optional
+    categorical : str, int, or sequence of either, default=None
         Columns of numbers that are categories, such as codes, by name or by their position among the columns
         of the kernel. Texts, objects, logical values and pandas' categories are categories always.
 

@@ -154,10 +154,10 @@ def pairwise_kernel(K: Any, pairs: Any, other_pairs: Any = None) -> np.ndarray:
 
     Parameters
     ----------
-    K : array-like (n_objects, n_objects)
+    K : array-like of shape (n_objects, n_objects)
         Symmetric and finite.
-    pairs : array-like (n_pairs, 2) of positions (a, b) into K
-    other_pairs : array-like (n_other, 2), default=pairs
+    pairs : array-like of shape (n_pairs, 2) of positions (a, b) into K
+    other_pairs : array-like of shape (n_other, 2), default=None
         The columns' pairs (c, d).
 
     Returns

@@ -86,7 +86,7 @@ class Center(Transform):
 
     Attributes
     ----------
-    column_means : ndarray of shape (n,) or None
+    column_means : ndarray of shape (n_samples,) or None
         Means of the training columns; of the support's columns after `restrict`.
     """
 
@@ -130,7 +130,7 @@ class UnitDiagonal(Transform):
 
     Attributes
     ----------
-    inverse_roots : ndarray of shape (n,) or None
+    inverse_roots : ndarray of shape (n_samples,) or None
         1 / √K_ii of the training points, 0 where K_ii is.
     """
 
@@ -273,11 +273,11 @@ class PSDRepair(Transform):
 
     Parameters
     ----------
-    how : {"clip", "shift"}
+    how : {"clip", "shift"}, default="clip"
 
     Attributes
     ----------
-    vectors : ndarray of shape (n, r) or None
+    vectors : ndarray of shape (n_samples, r) or None
         Retained eigenvectors (clip).
     values : ndarray of shape (r,) or None
         Retained eigenvalues (clip).

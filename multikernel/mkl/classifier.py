@@ -71,7 +71,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     ----------
     kernels : "auto", "rich", "precomputed", kernel, list, dict or KernelBank, default="auto"
         - "auto" and "rich": six and twelve kernels of all columns.
-        - "precomputed": X holds Gram matrices: a dict, a list or an array of shape (n, n, n_kernels).
+        - "precomputed": X holds Gram matrices: a dict, a list or an array of shape (n_samples, n_samples,
+          n_kernels).
         - a list of kernels, views or ``(name, kernel, columns)``; a dict has the kernels of each of several
           tables.
         - a :class:`KernelBank` of any of these also says how the kernels are stored.
@@ -115,8 +116,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), the mean where classifiers have weights of their own
-    machine_weights_ : array of shape (n_machines, n_kernels), weights of each binary classifier
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean where classifiers have weights of their own.
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        Weights of each binary classifier.
     view_names_, kept_views_ : lists of str, all views, and those with ``keep``
     classes_ : array of shape (n_classes,)
     objective_, dual_gap_ : float, dual value and relative duality gap (sum and maximum over classifiers)
@@ -125,7 +128,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     dual_coef_, support_ : arrays of shapes (n_machines, n_support) and (n_support,), label × dual and the
         indices of the support samples (Gram matrices only)
     kernel_factors_ : list of KernelFactor, for kernels too large for dual variables in double precision
-    coef_, approximation_ : array of shape (n_machines, n_columns), DataFrame of errors (low rank only)
+    coef_, approximation_ : array of shape (n_machines, n_columns) and DataFrame of errors, low rank only
     working_sets_ : DataFrame of the rows of each working set (many rows only)
     gram_, missing_, memory_ : str, str and MemoryEstimate, kernel representation, treatment of missing views
         and memory needed
@@ -189,10 +192,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
             Or a dask array or dataframe, its rows in chunks.
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         self._check_parameters()

@@ -53,9 +53,9 @@ class CostPath(CostFront):
         one sample, at the true costs (as ``total_cost_`` counts it); ``cost_share``, its part of the cost of
         all kernels to all training samples; ``efficient``, whether no other exponent is as good and cheaper,
         or as cheap and better. All but the last are means over the folds.
-    weights : DataFrame (n_exponents, n_kernels)
+    weights : DataFrame of shape (n_exponents, n_kernels)
         The kernel weights, means over the folds.
-    scores : DataFrame (n_exponents, n_folds)
+    scores : DataFrame of shape (n_exponents, n_folds)
         The score of each fold: the folds are the same for all exponents, so that rows are paired.
     costs : Series (n_kernels,)
         The true costs by view name.
@@ -111,19 +111,19 @@ def cost_path(
         Or a pipeline that ends in one, or a grid search over one of these (which then chooses, say, its own C
         at every exponent, but not the costs). It is cloned, never fitted itself.
     X, y : as for its ``fit``
-    costs : array (n_kernels,), or dict or Series by view name, optional
+    costs : array of shape (n_kernels,), or dict or Series by view name, default=None
         What a value of each kernel costs; those of the estimator if None.
-    exponents : sequence of float >= 0
-    cv : int, cross-validation generator or iterable of splits
+    exponents : sequence of float >= 0, default=(0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+    cv : int, cross-validation generator or iterable of splits, default=5
         As in scikit-learn, but a number is at most the size of the smallest class; the same folds for every
         exponent. With groups, ``list(cv.split(X, y, groups))``.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; the estimator's own ``score`` if None.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Folds fitted at the same time, in threads.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Shuffles the folds where ``cv`` is a number; None takes the samples in the order given.
-    verbose : int
+    verbose : int, default=0
         1 writes a line for each exponent to standard error.
 
     Returns

@@ -28,9 +28,27 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
-    nu : float in (0, 1]
+    norm : float >= 1, default=1.0
+        As for :class:`MKLClassifier`.
+    costs : array of shape (n_kernels,) or dict of view name to cost, default=None
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`MKLClassifier`.
+    nu : float in (0, 1], default=0.5
         At most this share of the training samples lies outside, at least this share are support samples.
 
     Attributes
@@ -74,9 +92,10 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : ignored
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the bound of each sample; only the proportions count.
         """
         nu = check_nu(self.nu)

@@ -53,7 +53,7 @@ class StackRegressor(RegressorMixin):
         Parameters
         ----------
         X, y : as for ``fit``
-        sample_weight : array (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
 
         Returns
         -------
@@ -78,7 +78,27 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    norm : float >= 1, default=1.0
+        As for :class:`MKLClassifier`.
+    costs : array of shape (n_kernels,) or dict of view name to cost, default=None
+        As for :class:`MKLClassifier`.
+    max_kernels : int, default=None
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifier`.
     C : float or "auto", default="auto"
         Penalty on errors beyond epsilon. "auto" is the standard deviation of y: the model does then not
@@ -130,10 +150,11 @@ class MKLRegressor(StackRegressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
             Or a dask array or dataframe, its rows in chunks.
-        y : array (n,)
-        sample_weight : array (n,), optional
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         self._check_penalty()
@@ -230,7 +251,27 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, max_kernels, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    norm : float >= 1, default=1.0
+        As for :class:`MKLClassifier`.
+    costs : array of shape (n_kernels,) or dict of view name to cost, default=None
+        As for :class:`MKLClassifier`.
+    max_kernels : int, default=None
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifier`.
     alpha : float, default=1.0
         Strength of the regularization, as in scikit-learn's KernelRidge. With ``targets="each"`` also an
@@ -246,13 +287,14 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
     Attributes
     ----------
-    dual_coef_ : array (n_outputs, n)
-    intercept_ : array (n_outputs,)
+    dual_coef_ : array of shape (n_outputs, n_samples)
+    intercept_ : array of shape (n_outputs,)
     objective_ : float, the value of the problem above; with ``targets="each"`` the sum over the outputs
-    machine_weights_ : array (n_outputs, n_kernels)
+    machine_weights_ : array of shape (n_outputs, n_kernels)
         The weights of each output; ``kernel_weights_`` is their mean.
     target_names_ : list of str, the columns of y, or numbers
-    target_gaps_ : array (n_outputs,), the relative duality gap of each output; with ``targets="each"``
+    target_gaps_ : array of shape (n_outputs,)
+        The relative duality gap of each output; with ``targets="each"``.
     kernel_weights_, view_names_, support_, coef_, gram_, memory_, approximation_, total_cost_, dual_gap_,
     n_iter_, status_, history_
         As for :class:`MKLClassifier`.
@@ -302,10 +344,11 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
             Or a dask array or dataframe, its rows in chunks.
-        y : array or DataFrame, (n,) or (n, n_outputs)
-        sample_weight : array (n,), optional
+        y : array or DataFrame, (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the squared error of each sample.
         """
         each = check_choice("targets", self.targets, TARGETS) == "each"
@@ -385,7 +428,7 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
         X, y : as for ``fit``
             With ``targets="each"``, `y` may be NaN where a target was not observed: its R² is over the other
             samples, and targets observed on fewer than two are left out of the mean.
-        sample_weight : array (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
 
         Returns
         -------

@@ -56,19 +56,19 @@ class MKLClassifierCV(MachineClassifier, Tuned):
 
     Parameters
     ----------
-    kernels : "auto", "rich", "precomputed", kernel, list of kernels and views, dict or KernelBank
+    kernels : "auto", "rich", "precomputed", kernel, View, list of these, dict or KernelBank, default="rich"
         As for :class:`MKLClassifier`, on a Gram stack.
     Cs : sequence of float, default=(0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5)
         Penalties on margin violations to choose from; positive and finite.
     norms : sequence of float >= 1, default=(1, 1.5, 2, inf)
         Norms of the weights to choose from: 1 gives sparse weights, infinity the plain sum.
-    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, optional
+    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, default=None
         Values of ``KernelBank(normalize=...)`` to choose from, each with a stack of its own; None leaves the
         bank as it is.
     cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is stratified and shuffled with `random_state`; there are no more folds than the
         smallest class has samples. Splitters that read groups get those of ``fit``.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; by default the accuracy, in which samples count with their `class_weight`, too.
         With ``sample_weight`` the scorer gets the weights of the validation samples; a function must take
         them as ``sample_weight``. Scores of probabilities are refused: the folds are not calibrated.
@@ -83,9 +83,9 @@ class MKLClassifierCV(MachineClassifier, Tuned):
     refit : bool, default=True
         Whether the last model is fitted; without it there are no predictions.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-    costs : array (n_kernels,) or dict by view name, optional
+    costs : array of shape (n_kernels,) or dict by view name, default=None
     multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}, default="ovr"
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         As for :class:`MKLClassifier`; "balanced" by the labels of each training part.
     probability : bool, default=True
         Whether ``predict_proba`` is wanted: the softmax of a multiple of the scores, (0, s) for two classes,
@@ -97,11 +97,11 @@ class MKLClassifierCV(MachineClassifier, Tuned):
         search with halving stop at 1e-2, or at `tol` where that is larger.
     max_iter : int, default=300
         Maximum number of weight updates of each fit.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit. Four fifths are for the search.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Candidates of a fold fitted at the same time, in threads.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict for each candidate of each fold (``evaluation``, ``params``, ``score``, its mean
         until then, and ``best_score``); a true answer ends the search, and the best candidate so far is
         taken.
@@ -123,20 +123,22 @@ class MKLClassifierCV(MachineClassifier, Tuned):
         ``params``, ``param_C``, ``param_norm``, ``split0_test_score`` …, ``mean_test_score``,
         ``std_test_score`` and ``rank_test_score``, in the order of GridSearchCV. Means and standard
         deviations are over the folds that were measured; candidates that were left out rank last.
-    out_of_fold_ : array (n,) or (n, n_classes)
+    out_of_fold_ : array of shape (n_samples,) or (n_samples, n_classes)
         The decision function at each sample by the model of the fold that did not see it, at the candidate
         chosen; NaN where a sample is in no validation part.
     n_splits_ : int, the number of folds
     n_solves_ : int, how many times weights were learned in the search
     estimator_ : MKLClassifier, the last fit
-    kernel_weights_ : array (n_kernels,)
-    machine_weights_ : array (n_machines, n_kernels)
+    kernel_weights_ : array of shape (n_kernels,)
+    machine_weights_ : array of shape (n_machines, n_kernels)
     view_names_ : list of str
     kept_views_ : list of str
-    dual_coef_ : array (n_machines, n_support), label × dual
-    support_ : array (n_support,), indices of the support samples
-    intercept_ : array (n_machines,)
-    classes_ : array (n_classes,)
+    dual_coef_ : array of shape (n_machines, n_support)
+        Label × dual.
+    support_ : array of shape (n_support,)
+        Indices of the support samples.
+    intercept_ : array of shape (n_machines,)
+    classes_ : array of shape (n_classes,)
     total_cost_ : float
     gram_ : {"dense", "memmap"}, the kernel representation used
     memory_ : MemoryEstimate

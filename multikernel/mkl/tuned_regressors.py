@@ -124,15 +124,42 @@ class MKLRegressorCV(_TunedRegressor):
 
     Parameters
     ----------
-    kernels, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs, callback,
-    on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="rich"
+        As for :class:`MKLClassifierCV`.
+    norms : sequence of float >= 1, default=(1.0, 1.5, 2.0, inf)
+        As for :class:`MKLClassifierCV`.
+    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, default=None
+        As for :class:`MKLClassifierCV`.
+    halving : bool, default=True
+        As for :class:`MKLClassifierCV`.
+    rule : {"best", "last"}, default="best"
+        As for :class:`MKLClassifierCV`.
+    refit : bool, default=True
+        As for :class:`MKLClassifierCV`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MKLClassifierCV`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifierCV`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifierCV`.
+    max_time : float, default=None
+        As for :class:`MKLClassifierCV`.
+    n_jobs : int, default=None
+        As for :class:`MKLClassifierCV`.
+    callback : callable, default=None
+        As for :class:`MKLClassifierCV`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifierCV`.
+    verbose : int, default=0
+        As for :class:`MKLClassifierCV`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifierCV`; of equally good candidates the first is taken.
     Cs : sequence of float or "auto", default="auto"
         Penalties to choose from; positive. "auto" is 0.01, 0.1, ... 1e5 times the standard deviation of y.
     cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is shuffled with `random_state`; at most half as many are made as there are samples,
         so that R² is defined on each.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; R² by default.
     epsilon : float >= 0 or "auto", default="auto"
         Errors below it are free. "auto" is a tenth of the standard deviation of y.
@@ -141,7 +168,7 @@ class MKLRegressorCV(_TunedRegressor):
     ----------
     C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array (n,)
+    out_of_fold_ : array of shape (n_samples,)
         The prediction of each sample by the model of the fold that did not see it; NaN where a sample is in
         no validation part.
     estimator_ : MKLRegressor, the last fit
@@ -236,14 +263,37 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
 
     Parameters
     ----------
-    kernels, norms, normalizations, refit, costs, tol, max_iter, max_time, n_jobs, callback, on_interrupt,
-    verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="rich"
+        As for :class:`MKLClassifierCV`.
+    norms : sequence of float >= 1, default=(1.0, 1.5, 2.0, inf)
+        As for :class:`MKLClassifierCV`.
+    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, default=None
+        As for :class:`MKLClassifierCV`.
+    refit : bool, default=True
+        As for :class:`MKLClassifierCV`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MKLClassifierCV`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifierCV`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifierCV`.
+    max_time : float, default=None
+        As for :class:`MKLClassifierCV`.
+    n_jobs : int, default=None
+        As for :class:`MKLClassifierCV`.
+    callback : callable, default=None
+        As for :class:`MKLClassifierCV`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifierCV`.
+    verbose : int, default=0
+        As for :class:`MKLClassifierCV`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifierCV`.
     alphas : sequence of float, default=(1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3)
         Strengths of the regularization to choose from; positive.
     cv : int, cross-validation generator or iterable of splits, default=None
         None is leave-one-out in closed form; else as for :class:`MKLRegressorCV`.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn. By default minus the mean squared error of leave-one-out, and R² on folds.
     halving : bool, default=True
         As for :class:`MKLClassifierCV`. Leave-one-out measures all candidates in any case, with True at
@@ -279,7 +329,7 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         (n_outputs,), and there is no ``cv_results_`` and no ``best_params_``.
     norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`; of leave-one-out there is one column of scores.
-    out_of_fold_ : array (n,) or (n, n_outputs)
+    out_of_fold_ : array of shape (n_samples,) or (n_samples, n_outputs)
         The prediction of each sample by a model that did not see it; NaN where a sample is in no validation
         part.
     estimator_ : MKLRidge, the last fit
@@ -321,7 +371,7 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
         X, y : as for ``fit``
             With ``targets="each"``, `y` may be NaN where a target was not observed: its R² is over the other
             samples, and targets observed on fewer than two are left out of the mean.
-        sample_weight : array (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
 
         Returns
         -------

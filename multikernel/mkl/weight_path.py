@@ -52,13 +52,13 @@ class WeightPath:
     Attributes
     ----------
     parameter : str
-    weights : DataFrame (n_views, n_values)
+    weights : DataFrame of shape (n_views, n_values)
         The kernel weights.
     table : DataFrame, one row for each value
         ``n_nonzero``, the number of views with a weight other than 0; ``status``, ``dual_gap``, ``objective``
         and ``n_iter`` of the fit, where the model has them; ``score`` and ``score_sd`` over the folds, where
         scores were asked for.
-    scores : DataFrame (n_values, n_folds) or None
+    scores : DataFrame of shape (n_values, n_folds) or None
         The score of each fold: the folds are the same for all values.
     """
 
@@ -125,7 +125,8 @@ def weight_path(
     ----------
     estimator : estimator with kernel weights
         Such as MKLClassifier or MKLRidge, or a pipeline that ends in one. It is cloned, never fitted itself.
-    X, y : as for its ``fit``
+    X : as for its ``fit``
+    y : as for its ``fit``, default=None
     parameter : str, default="C"
         The parameter of the estimator (of the last step of a pipeline) that changes:
 

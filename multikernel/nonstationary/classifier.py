@@ -70,66 +70,68 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         One component for each and class; a kernel may be given several times. Kernels of unit diagonal are
         the safe choice: otherwise their scale, through :math:`k(x, x)/2`, is one of variance.
-    class_kernels : dict, optional
+    class_kernels : dict, default=None
         From class label to the list of names of the kernels that the mixture of the class has; classes that
         are not named, and all by default, have every kernel. Names are those of ``view_names_``. The mixture
         of the rest, where there are more than two classes, has the kernels of any other class.
-    C : float or numpy.inf
+    C : float or numpy.inf, default=10.0
         Penalty on margin violations; infinity is the hard margin. One kernel alone gives the SVM with
         twice this C.
-    method : {"qp", "full", "hard"}
+    method : {"qp", "full", "hard"}, default="qp"
         ``"qp"``: the problem above, whose convex problem is the published quadratic program (see Notes).
         ``"full"``: the log-sum-exp also of the other class; less inclined to mix kernels. ``"hard"``: the
         maximum for both, also in `decision_function`.
-    margin : float > 0
+    margin : float > 0, default=1.0
         The margin :math:`\gamma`; with method "qp" the logarithm of the number of kernels of the other class
         is added, without which the best mixtures would be constant. There a small margin mixes the kernels,
         a large one selects.
-    n_init : int or "auto"
+    n_init : int or "auto", default="auto"
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats, and
         fewer where they would take more than a quarter of the work that `max_iter` allows.
-    max_iter : int
+    max_iter : int, default=30
         Maximum number of turns from each start. Turns of more than 6e10 arithmetic operations, those of all
         machines together, count as several: with the default no start takes more than some 2e12.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    tol : float
+    tol : float, default=1e-3
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
-    solver : {"ipm", "smo"}
+    solver : {"ipm", "smo"}, default="ipm"
         Of the convex problem: an interior point method on the constraints that matter; or sequential minimal
         optimisation with Newton steps, as in the paper (not for method "full"), often several times faster,
         which leaves to the former what it cannot solve.
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         Multiplies C class by class.
-    probability : bool
+    probability : bool, default=False
         Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Classes solved at the same time, in threads.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each turn; a true answer stops the fit.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes progress to standard error.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Of the starts and of the calibration's folds; None always means the same.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
         The mean of the weights over the training samples, both mixtures and all machines.
-    machine_weights_ : array (n_machines, n_kernels), the same of each machine
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        The same of each machine.
     view_names_, machine_names_ : list of str
-    dual_coef_ : array (n_machines, 2, n_kernels, n_support)
+    dual_coef_ : array of shape (n_machines, 2, n_kernels, n_support)
         Coefficients of the components of the positive and of the negative mixture.
-    offsets_ : array (n_machines, 2, n_kernels)
+    offsets_ : array of shape (n_machines, 2, n_kernels)
         :math:`a^\pm`; minus infinity for components without use, and for kernels that a mixture has not.
-    support_ : array (n_support,), indices of the support samples
-    classes_ : array (n_classes,)
+    support_ : array of shape (n_support,)
+        Indices of the support samples.
+    classes_ : array of shape (n_classes,)
     objective_ : float, :math:`\Phi` (sum over the machines)
     dual_gap_ : float
         How far, relative to Φ (or to min(1, C Σ γ), if Φ is less), the objective is above the optimum of the
@@ -142,7 +144,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     history_ : list of dict, the turns of the start that was kept; ``objective`` never rises, ``gap`` is that
         of the turn before
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     Notes
     -----
@@ -234,11 +237,12 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
-        posteriors : array (n, n_kernels) or dict, optional
+        posteriors : array of shape (n_samples, n_kernels) or dict, default=None
             Where to start: the share of each kernel in each sample, of sum 1, in the mixture of the sample's
             own class (and in that of the rest); or a dict from class label to (n_kernels,) shares for all
             samples of the class, uniform for classes that are not named. It is the first of the `n_init`
@@ -419,8 +423,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Returns
         -------
-        array (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes), each
-        class against the rest
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples,
+        n_classes), each class against the rest
         """
         scores = self._component_scores(X)
         total = scores.max(axis=-1) if self.method == "hard" else log_sum_exp(scores)
@@ -432,7 +436,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train, n_kernels).
         """
         check_is_fitted(self)
         return decide(self.decision_function(X), self.classes_)
@@ -479,7 +484,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Returns
         -------
-        positive, negative : arrays (n_samples, n_kernels), or (n_samples, n_machines, n_kernels)
+        positive, negative : arrays of shape (n_samples, n_kernels), or (n_samples, n_machines, n_kernels)
             :math:`\\nu^+` and :math:`\\nu^-`, of sum 1 over the kernels; two classes: the mixture of
             ``classes_[1]`` and that of ``classes_[0]``; more: of each class, and of the rest.
         """
@@ -543,7 +548,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
         Returns
         -------
-        array (n_samples, n_support, n_kernels), or (n_samples, n_machines, n_support, n_kernels)
+        array of shape (n_samples, n_support, n_kernels), or (n_samples, n_machines, n_support, n_kernels)
             :math:`\nu_{m,t}(x) \ge 0`: the posteriors of the kernel at :math:`x` times those at
             :math:`x_t`, summed over both mixtures; 0 for support samples of other machines.
 

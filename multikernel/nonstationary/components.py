@@ -132,15 +132,15 @@ class ComponentContributions:
 
     Attributes
     ----------
-    weights : array (n_samples, 2, n_kernels)
+    weights : array of shape (n_samples, 2, n_kernels)
         :math:`\nu`, of the positive and of the negative mixture.
-    similarity : array (n_samples, 2, n_kernels)
+    similarity : array of shape (n_samples, 2, n_kernels)
         :math:`\pm \nu_m \langle w_m, \phi_m(x) \rangle`, what the training samples say.
-    self_similarity : array (n_samples, 2, n_kernels)
+    self_similarity : array of shape (n_samples, 2, n_kernels)
         :math:`\mp \tfrac12 \nu_m k_m(x, x)`.
-    offset : array (n_samples, 2, n_kernels)
+    offset : array of shape (n_samples, 2, n_kernels)
         :math:`\pm \nu_m a_m`.
-    entropy : array (n_samples, 2)
+    entropy : array of shape (n_samples, 2)
         :math:`\pm H(\nu)`; zero with ``method="hard"``.
     """
 

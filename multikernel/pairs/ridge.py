@@ -134,42 +134,46 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
     Parameters
     ----------
-    left : "auto", kernel, View, or list of kernels, views and tuples
+    left : "auto", kernel, View, or list of kernels, views and tuples, default="auto"
         Kernels of the left objects, as ``kernels`` of :class:`MKLClassifier`; the columns of a view are
         counted among the columns of the left objects. ``Precomputed(K)`` reads one column of positions.
-    right : as `left`, or None
+    right : as `left`, or None, default=None
         Kernels of the right objects; None: the same as `left`, and nothing else for symmetric pairs.
-    method : {"ordered", "symmetric"}
-    split : None, int or two lists of columns
+    method : {"ordered", "symmetric"}, default="ordered"
+    split : None, int or two lists of columns, default=None
         Which columns of X hold the left object: the first half, so many of the first, or those listed first,
         by position or, of a DataFrame, by name; the second list is the right object's.
-    alpha : float
+    alpha : float, default=1.0
         Strength of the regularisation, as in scikit-learn's KernelRidge.
-    alphas : sequence of float, optional
+    alphas : sequence of float, default=None
         Instead of `alpha`: the one with the least squared error on pairs that were left out. Weights of
         kernels are those learned from all pairs, so that these errors are a little too small.
-    hold_out : {"pairs", "left", "right", "both"}, or {"pairs", "one", "both"} for symmetric pairs
+    hold_out : {"pairs", "left", "right", "both", "one"}, default="pairs"
         What is new in a pair that was left out, see :class:`PairSplit`. For ordered pairs without gaps and
         with equal weights there is a closed form that leaves out each pair, each left or each right object;
         else, and for "both", pairs or objects are left out in five folds.
-    weights : {"learn", "uniform"}
+    weights : {"learn", "uniform"}, default="learn"
         Whether the weights of the kernels are learned, or all equal with sum 1. Learned ones depend on the
         scale of the kernels: give them unit diagonal, or unit trace.
-    tol : float
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
+    max_iter : int, default=1000
         Products with the kernels of one machine, and turns of the two sides' weights.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    left_weights_, right_weights_ : array (n_kernels,), of each side's kernels
-    kernel_weights_ : array (n_left_kernels + n_right_kernels,), both together; one set for symmetric pairs
+    left_weights_, right_weights_ : array of shape (n_kernels,)
+        Of each side's kernels.
+    kernel_weights_ : array of shape (n_left_kernels + n_right_kernels,)
+        Both together; one set for symmetric pairs.
     view_names_ : list of str, such as "left: gaussian"
     alpha_ : float, as given or as chosen
-    validation_errors_ : array (n_alphas,), mean squared error of each of `alphas`; None without them
-    dual_coef_ : array (n_left, n_right), B of f = K_left B K_right, zero for pairs that were not observed
+    validation_errors_ : array of shape (n_alphas,)
+        Mean squared error of each of `alphas`; None without them.
+    dual_coef_ : array of shape (n_left, n_right)
+        B of f = K_left B K_right, zero for pairs that were not observed.
     objective_ : float, the value of the problem above
     dual_gap_ : float
         How much smaller the objective can be at most, relatively: with these weights; where they are learned,
@@ -252,11 +256,11 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_pairs, d)
+        X : {array-like, sparse matrix} of shape (n_pairs, n_features)
             In each row the columns of a left and of a right object: positions into precomputed kernels, or
             features.
-        y : array (n_pairs,)
-        sample_weight : array (n_pairs,), optional
+        y : array of shape (n_pairs,)
+        sample_weight : array of shape (n_pairs,), default=None
             Multiplies the squared error of each pair.
         """
         X = self._validate_table(X, reset=True)
@@ -376,7 +380,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
         Returns
         -------
-        array (n_pairs,)
+        array of shape (n_pairs,)
         """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)

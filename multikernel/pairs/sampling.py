@@ -42,7 +42,7 @@ def sample_pairs(
 
     Parameters
     ----------
-    Y : array-like, DataFrame or sparse matrix (n_left, n_right)
+    Y : array-like, DataFrame or sparse matrix of shape (n_left, n_right)
         1 where a left and a right object interact, 0 where they do not (of a sparse matrix, also what it does
         not store), NaN where it is not known: such pairs are never returned.
     n_negative : int, float or None, default=1.0
@@ -56,9 +56,9 @@ def sample_pairs(
 
     Returns
     -------
-    pairs : ndarray (n_pairs, 2) of int
+    pairs : ndarray of shape (n_pairs, 2) of int
         Positions of the left and of the right object, in the order of the matrix.
-    labels : ndarray (n_pairs,) of int
+    labels : ndarray of shape (n_pairs,) of int
         0 and 1.
 
     Examples
@@ -147,8 +147,8 @@ class PairSplit:
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame (n_pairs, 2), or more columns
-        y, groups : ignored
+        X : array-like, sparse matrix or DataFrame of shape (n_pairs, 2), or more columns
+        y, groups : ignored, default=None
         """
         left, right = self._objects(X)
         for is_train, is_test in self._parts(left, right):

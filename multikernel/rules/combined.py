@@ -120,7 +120,7 @@ class CombinedKernel(KernelEstimator):
 
         Returns
         -------
-        array (n_samples, n_train)
+        array of shape (n_samples, n_train)
         """
         check_is_fitted(self)
         if not hasattr(self, "_bank"):
@@ -231,15 +231,15 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
-    learner : weight learner, optional
+    learner : weight learner, default=None
         From :mod:`multikernel.rules`; default ``CenteredAlignment()``.
-    machine : classifier on a precomputed kernel, optional
+    machine : classifier on a precomputed kernel, default=None
         Default ``SVC(kernel="precomputed")``. Also :class:`KernelDiscriminantClassifier`,
         :class:`KernelKNNClassifier`, :class:`MKLClassifier` with ``"precomputed"``, or a grid search over one
         of them. A kernel left at its default is set to "precomputed", also within the search.
-    normalize : bool
+    normalize : bool, default=True
         Whether to scale the combined kernel to a mean diagonal of 1, so that the machine's C means the same
         under every learner.
     psd : {"error", "clip", "shift"}
@@ -250,14 +250,16 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), those of the learner
-    kernel_shares_ : array (n_kernels,), each kernel's part of the learned kernel's trace
+    kernel_weights_ : array of shape (n_kernels,)
+        Those of the learner.
+    kernel_shares_ : array of shape (n_kernels,)
+        Each kernel's part of the learned kernel's trace.
     objective_, dual_gap_ : float, of the learner's problem; nan for a rule that solves none
     status_, n_iter_, history_ : how the learner ended
     scale_ : float, s
     learner_, machine_ : the fitted copies
     view_names_ : list of str
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
 
     Examples
     --------
@@ -278,9 +280,10 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array-like of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are
             learned from all samples alike.
         """
@@ -318,12 +321,20 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
     Parameters
     ----------
-    learner : weight learner, optional
+    learner : weight learner, default=None
         From :mod:`multikernel.rules`, one for regression; default ``CenteredAlignment()``.
-    machine : regressor on a precomputed kernel, optional
+    machine : regressor on a precomputed kernel, default=None
         Default ``KernelRidge(kernel="precomputed")``, on targets whose mean is taken away and added again;
         also ``SVR(kernel="precomputed")``.
-    kernels, normalize, psd, gram, dtype
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`CombinedKernelClassifier`.
+    normalize : bool, default=True
+        As for :class:`CombinedKernelClassifier`.
+    psd
+        As for :class:`CombinedKernelClassifier`.
+    gram
+        As for :class:`CombinedKernelClassifier`.
+    dtype
         As for :class:`CombinedKernelClassifier`.
 
     Attributes
@@ -355,9 +366,10 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,), or (n, n_outputs) where the machine can
-        sample_weight : array-like of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,), or (n_samples, n_outputs) where the machine can
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are
             learned from all samples alike.
         """
@@ -395,11 +407,19 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
 
     Parameters
     ----------
-    learner : weight learner, optional
+    learner : weight learner, default=None
         From :mod:`multikernel.rules`, one that needs no targets; default ``MeanRule()``.
-    machine : one-class machine on a precomputed kernel, optional
+    machine : one-class machine on a precomputed kernel, default=None
         Default ``OneClassSVM(kernel="precomputed")``.
-    kernels, normalize, psd, gram, dtype
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`CombinedKernelClassifier`.
+    normalize : bool, default=True
+        As for :class:`CombinedKernelClassifier`.
+    psd
+        As for :class:`CombinedKernelClassifier`.
+    gram
+        As for :class:`CombinedKernelClassifier`.
+    dtype
         As for :class:`CombinedKernelClassifier`.
 
     Attributes
@@ -426,9 +446,10 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : ignored
-        sample_weight : array-like of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are
             learned from all samples alike.
         """

@@ -103,15 +103,15 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`; each is scaled to a mean diagonal of 1.
-    machine : classifier with ``decision_function`` on a precomputed kernel, optional
+    machine : classifier with ``decision_function`` on a precomputed kernel, default=None
         Default ``SVC(kernel="precomputed")``. It needs one score for each class: ``decision_function_shape``
         is set to "ovr". Do not search its parameters within (``machine=GridSearchCV(...)``): copies of one
         sample fall on both sides of a fold, and its scores are too good. Search from outside, as in
         ``GridSearchCV(CompositionalKernelClassifier(machine=SVC()), {"machine__C": [1, 10]})``, or
         give the inner search the folds of the samples, ``cv=PredefinedSplit(np.tile(fold, P))``.
-    cross : {"sqrt", "gaussian"}
+    cross : {"sqrt", "gaussian"}, default="sqrt"
         :math:`K_{mh} = K_m^{1/2} K_h^{1/2}`, for any kernels; or the inner product of bumps of two widths,
         for Gaussian kernels on the same columns (``multikernel.rules.compositional``).
 
@@ -120,7 +120,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     machine_ : the fitted copy of the machine, on P n samples ordered by kernels
     n_kernels_ : int, P
     view_names_ : list of str
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
 
     Notes
     -----
@@ -161,9 +161,10 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array-like of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the loss of the machine, which must take them.
         """
         check_choice("cross", self.cross, CROSSES)

@@ -29,26 +29,28 @@ class DirichletWeights(WeightLearner):
 
     Parameters
     ----------
-    concentration : float
+    concentration : float, default=1.0
         α. 1 is flat on the simplex, less favours few kernels, more favours equal shares.
-    noise : "learn" or float
+    noise : "learn" or float, default="learn"
         σ², relative to the variance of the targets. "learn": σ² = 10⁻⁶ + e^x with
         x ~ N(log 0.1, 2²), integrated out too.
-    n_draws : int
+    n_draws : int, default=256
         Draws of the importance sampling: its error in the weights is about their deviation / √n_draws.
-    tol : float
+    tol : float, default=1e-06
         For Newton's decrement at the mode, in nats.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=100
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
     random_state : int or None, default=None
         Of the draws; None is the seed 0.
 
     Attributes
     ----------
-    kernel_weights_std_ : array (n_kernels,), posterior deviation of kernel_weights_
-    shares_ : array (n_kernels,), posterior mean of η, sum 1
-    shares_cov_ : array (n_kernels, n_kernels)
+    kernel_weights_std_ : array of shape (n_kernels,)
+        Posterior deviation of kernel_weights_.
+    shares_ : array of shape (n_kernels,)
+        Posterior mean of η, sum 1.
+    shares_cov_ : array of shape (n_kernels, n_kernels)
     noise_ : float, posterior mean of σ²
     effective_draws_ : float, of n_draws: the fewer, the worse the weighted draws stand for the posterior
     objective_ : float, log posterior density at the mode, without its constant

@@ -35,14 +35,14 @@ class DiscriminantMKL(WeightLearner):
 
     Parameters
     ----------
-    reg : float or "learn"
+    reg : float or "learn", default=1e-4
         λ, beside a kernel whose centred trace is 1; "learn" finds it together with the weights.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
     reg_ : float, λ used or learned
     objective_ : float, with the factor λ where it is given, without it where it is learned
     dual_gap_ : float, relative: no weights have an objective below (1 − dual_gap_) objective_
@@ -101,22 +101,23 @@ class KimDiscriminant(TwoClassLearner):
 
     Parameters
     ----------
-    reg : float
+    reg : float, default=1e-4
         λ > 0, in the units of the scaled kernels.
     weighted : bool, default=False
         Whether each covariance counts in proportion to the size of its class, (n₊S₊ + n₋S₋)/n, as Ye, Chen &
         Ji (2007) state the criterion. With ``normalize=True`` the weights are then those of
         :class:`DiscriminantMKL` with the same ``reg``. If not, the classes count alike, whatever their size.
-    normalize : bool
+    normalize : bool, default=True
         Whether s_m is the mean squared distance from the centre of all samples, tr(HK_mH) / n, so that the
         scales of the kernels do not matter. If not, s_m = 1, and a kernel of larger entries has a larger
         ratio at the same λ.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), θ_m / s_m; for more than two classes see :class:`TwoClassLearner`
+    kernel_weights_ : array of shape (n_kernels,)
+        Θ_m / s_m; for more than two classes see :class:`TwoClassLearner`.
     objective_ : float, the ratio
     dual_gap_ : float, relative: no weights have a ratio above objective_ / (1 − dual_gap_)
 
@@ -179,16 +180,17 @@ class FungDiscriminant(TwoClassLearner):
     ----------
     reg : float, default=1.0
         1/ν > 0. Smaller: the classes are fitted more closely, with more of the finer kernels.
-    tol : float
+    tol : float, default=1e-3
         Stationarity to reach.
-    max_iter : int
+    max_iter : int, default=300
         Turns of the alternation and Newton's steps, each with one system of n equations.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m; for more than two classes see :class:`TwoClassLearner`
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m; for more than two classes see :class:`TwoClassLearner`.
     objective_ : float
     dual_gap_ : float
         Stationarity: the larger of ‖∂u‖ / ‖u‖ and ‖η − (η − ∂η)₊‖ / ‖η‖, ∂ the gradient.

@@ -48,7 +48,7 @@ class MeanRule(WeightLearner):
 
     Parameters
     ----------
-    normalize : {"trace", "variance", "none"}
+    normalize : {"trace", "variance", "none"}, default="trace"
         s_m is the mean of the diagonal; the mean squared distance from the centre of the samples in the
         kernel's feature space, tr(HK_mH)/n; or 1. For cosines (a unit diagonal for each sample) give the
         views ``normalize="diagonal"``.
@@ -130,13 +130,13 @@ class BestSingle(WeightLearner):
 
     Parameters
     ----------
-    machine : classifier or regressor on a precomputed kernel, optional
+    machine : classifier or regressor on a precomputed kernel, default=None
         Default ``SVC(kernel="precomputed")`` or ``KernelRidge(kernel="precomputed")``. To be chosen for the
         machine that is used in the end, give both the same. It sees the labels as they are given.
-    cv : int, splitter or list of splits
+    cv : int, splitter or list of splits, default=5
         An int: so many folds, the same in every call, stratified for classes and no more than the smallest
         class has samples, shuffled for values.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         Higher for better predictions, as scikit-learn names it, or a function of ``(machine, K, y)``: the
         fitted machine, the kernel (n_test, n_train) between held-out and training samples of a fold, and the
         labels or values of the held-out ones. The machine must have what it asks for: "roc_auc" takes the
@@ -147,8 +147,10 @@ class BestSingle(WeightLearner):
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), 1 for the chosen kernel and 0 for all others
-    scores_ : array (n_kernels,), s
+    kernel_weights_ : array of shape (n_kernels,)
+        1 for the chosen kernel and 0 for all others.
+    scores_ : array of shape (n_kernels,)
+        S.
     objective_ : float, the largest of them
 
     Examples

@@ -32,16 +32,19 @@ class AlignmentRule(WeightLearner):
 
     Parameters
     ----------
-    centered : bool
+    centered : bool, default=False
         Whether kernels and TT' are centred before they are compared.
-    normalize : bool
+    normalize : bool, default=True
         False: s_m = 1 in K.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
-    alignments_ : array (n_kernels,), A_m
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m, of the kernels as they are.
+    kernel_shares_ : array of shape (n_kernels,)
+        The parts of tr K: η_m, unless ``normalize=False``.
+    alignments_ : array of shape (n_kernels,)
+        A_m.
 
     Examples
     --------
@@ -83,20 +86,23 @@ class AccuracyRule(WeightLearner):
 
     Parameters
     ----------
-    threshold : float in [0, 1), optional
+    threshold : float in [0, 1), default=None
         δ; default: the share of the largest class, which is what a guess achieves.
-    machine : classifier on a precomputed kernel, optional
+    machine : classifier on a precomputed kernel, default=None
         Default ``SVC(kernel="precomputed")``.
-    cv : int, splitter or iterable of splits
+    cv : int, splitter or iterable of splits, default=5
         A number: stratified folds without shuffling, at most as many as the smallest class has samples.
-    normalize : bool
+    normalize : bool, default=True
         False: s_m = 1 in K; the machines see scaled kernels all the same.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
-    accuracies_ : array (n_kernels,), acc_m
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m, of the kernels as they are.
+    kernel_shares_ : array of shape (n_kernels,)
+        The parts of tr K: η_m, unless ``normalize=False``.
+    accuracies_ : array of shape (n_kernels,)
+        Acc_m.
     threshold_ : float, δ
 
     Examples
@@ -177,18 +183,21 @@ class MSERule(RegressionRule):
 
     Parameters
     ----------
-    machine : regressor on a precomputed kernel, optional
+    machine : regressor on a precomputed kernel, default=None
         Default ``KernelRidge(kernel="precomputed")``; it sees values whose mean is taken away.
-    cv : int, splitter or iterable of splits
+    cv : int, splitter or iterable of splits, default=5
         A number: folds shuffled in the same way each time.
-    normalize : bool
+    normalize : bool, default=True
         False: s_m = 1 in K; the machines see scaled kernels all the same.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
-    errors_ : array (n_kernels,), M_m
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m, of the kernels as they are.
+    kernel_shares_ : array of shape (n_kernels,)
+        The parts of tr K: η_m, unless ``normalize=False``.
+    errors_ : array of shape (n_kernels,)
+        M_m.
 
     Examples
     --------
@@ -227,17 +236,22 @@ class PearsonRule(RegressionRule):
 
     Parameters
     ----------
-    machine : regressor on a precomputed kernel, optional
+    machine : regressor on a precomputed kernel, default=None
         Default ``KernelRidge(kernel="precomputed")``; it sees values whose mean is taken away. Weights by it
         do not depend on the units of the values, as those of an SVR with its ε do.
-    cv, normalize
+    cv : int, cross-validation generator or iterable of splits, default=5
+        As for :class:`MSERule`.
+    normalize : bool, default=True
         As for :class:`MSERule`.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
-    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalize=False``
-    correlations_ : array (n_kernels,), R_m
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m, of the kernels as they are.
+    kernel_shares_ : array of shape (n_kernels,)
+        The parts of tr K: η_m, unless ``normalize=False``.
+    correlations_ : array of shape (n_kernels,)
+        R_m.
 
     Examples
     --------

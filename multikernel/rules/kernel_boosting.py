@@ -40,27 +40,29 @@ class KernelBoosting(WeightLearner):
 
     Parameters
     ----------
-    base : {"given", "rank_one"}
-    loss : {"exp", "log"}
+    base : {"given", "rank_one"}, default="given"
+    loss : {"exp", "log"}, default="exp"
         The logarithm minds pairs that cannot be put right less.
-    n_rounds : int, optional
+    n_rounds : int, default=None
         Default 100 for "given"; 10 for "rank_one", where each round adds a function, and many
         rounds overfit.
-    reg : float >= 0
-    class_balance : bool
+    reg : float >= 0, default=0.0
+    class_balance : bool, default=True
         Whether pairs of one class count as much, together, as pairs of two. Otherwise all pairs count the
         same, and with many classes nearly all are of two.
-    tol : float
+    tol : float, default=1e-3
         Ends when the steepest descent is this part of that of the first round.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
         "given": η in units of the kernels. "rank_one": the share of each kernel in Σ η_r.
-    part_kernels_, part_weights_ : array (n_parts,), the kernel and η of each rank-one part
-    vectors_, functions_ : array (n_parts, n), v and g on the training samples
+    part_kernels_, part_weights_ : array of shape (n_parts,)
+        The kernel and η of each rank-one part.
+    vectors_, functions_ : array of shape (n_parts, n_samples)
+        V and g on the training samples.
     objective_ : float
     dual_gap_ : float
         Stationarity: the steepest descent left (in the weights as they may move), relative to the first.

@@ -51,7 +51,7 @@ class Learned(Result):
 
     Attributes
     ----------
-    weights : array (n_kernels,)
+    weights : array of shape (n_kernels,)
     objective : float, the optimised value; nan for a rule that optimises nothing
     gap : float, the certificate: relative duality gap, or stationarity where the problem is not convex
     n_iter : int
@@ -78,8 +78,8 @@ class WeightLearner(BaseEstimator):
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,)
-    kernel_shares_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
+    kernel_shares_ : array of shape (n_kernels,)
         Each kernel's part of the learned kernel's trace, whatever its scale; where that is no sum of kernels,
         its part of all the weight.
     objective_ : float, the optimised value, nan for a rule that optimises nothing
@@ -131,11 +131,11 @@ class WeightLearner(BaseEstimator):
 
         Parameters
         ----------
-        kernels : array (n, n, n_kernels) or (n, n), or list or dict of arrays (n, n)
+        kernels : array of shape (n_samples, n_samples, n_kernels), or list or dict of n_kernels arrays
             Gram matrices, symmetric and positive semidefinite.
-        y : array-like (n,), or (n, n_outputs) for values
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for values, default=None
             Labels or values of the samples.
-        task : {"auto", "classification", "regression", "unsupervised"}
+        task : {"auto", "classification", "regression", "unsupervised"}, default="auto"
             What y is. "auto": values where y holds fractions or has two dimensions, else classes.
         """
         self._fit_kernels(kernels, y, task)
@@ -146,7 +146,7 @@ class WeightLearner(BaseEstimator):
 
         Parameters
         ----------
-        kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
+        kernels : array of shape (n_samples, n_train, n_kernels), or list or dict of n_kernels arrays
             Kernels that have names, as in a dict, are found by these if they had names in ``fit``.
         """
         return self.combine_rows(enumerate(np.moveaxis(self._new_stack(kernels), 2, 0)))

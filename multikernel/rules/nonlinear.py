@@ -43,25 +43,26 @@ class GeneralMKL(SumOrProductLearner):
 
     Parameters
     ----------
-    C : float > 0
-    combination : {"sum", "product"}
+    C : float > 0, default=1.0
+    combination : {"sum", "product"}, default="sum"
         "product" needs kernels with entries above 0 only all whose powers are positive semidefinite, such as
         Gaussian and Laplacian kernels.
-    penalty : {"l1", "l2"}
+    penalty : {"l1", "l2"}, default="l1"
         r: "l1" leaves kernels out, "l2" hardly does.
-    reg : float > 0
+    reg : float > 0, default=1.0
         The price of η. It is paid for η itself: kernels (features) should be of one scale.
-    epsilon : float >= 0
+    epsilon : float >= 0, default=0.1
         For values: errors below it are free.
-    tol : float
+    tol : float, default=1e-3
         On ``dual_gap_``.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η
+    kernel_weights_ : array of shape (n_kernels,)
+        Η.
     objective_ : float, J(K_η) + reg r(η)
     dual_gap_ : float
         "sum": no η is better than objective_ (1 − dual_gap_). "product": how far η is from stationary, in
@@ -149,13 +150,14 @@ class FunctionalForm(WeightLearner):
 
     Parameters
     ----------
-    method : {"product", "difference", "absolute"}
+    method : {"product", "difference", "absolute"}, default="product"
         "product" needs no classes.
-    tau : float >= 0, less than 1e100
+    tau : float >= 0, less than 1e100, default=0.5
 
     Attributes
     ----------
-    kernel_weights_ : array (2,), of both kernels in their mean: ½ divided by the mean of the diagonal
+    kernel_weights_ : array of shape (2,)
+        Of both kernels in their mean: ½ divided by the mean of the diagonal.
     shift_ : float, what is added to the diagonal of the training kernel
 
     References
@@ -261,7 +263,7 @@ class LocalLearner(WeightLearner):
 
         Parameters
         ----------
-        kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
+        kernels : array of shape (n_samples, n_train, n_kernels), or list or dict of n_kernels arrays
             As for ``combine``.
 
         Returns
@@ -322,22 +324,25 @@ class ClusterWeights(LocalLearner):
 
     Parameters
     ----------
-    n_clusters : int
-    C : float > 0
-    labels : array (n,), optional
+    n_clusters : int, default=2
+    C : float > 0, default=1.0
+    labels : array of shape (n_samples,), default=None
         The cluster of each training sample, instead of k-means.
     random_state : int or None, default=None
         Of the starts of k-means; None is the seed 0.
-    tol : float, on ``dual_gap_``
-    max_iter : int
-    max_time : float, optional
+    tol : float, on ``dual_gap_``, default=1e-3
+    max_iter : int, default=1000
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), the mean of η over the samples
-    cluster_weights_ : array (n_clusters, n_kernels), η^c
-    clusters_ : array (n,), the cluster of each training sample
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean of η over the samples.
+    cluster_weights_ : array of shape (n_clusters, n_kernels)
+        Η^c.
+    clusters_ : array of shape (n_samples,)
+        The cluster of each training sample.
     dual_gap_ : float, how far the weights are from stationary: the fall that the gradient promises in the
         best direction, as a part of the objective
 
@@ -409,9 +414,9 @@ class InstanceWeights(LocalLearner):
 
         min  J(K) + ½ reg Σ_i ‖η_i − η̄_i‖²   over η_i ≥ 0, Σ_m η_im = 1 for each sample i
 
-    η̄_i is the mean of the weights over the samples of i's cluster (of all, for one cluster). J and s_m are as
-    for :class:`ClusterWeights`, which is the limit of a large price reg. Without a price, n P weights fit the
-    training samples at will.
+    η̄_i is the mean of the weights over the samples of i's cluster (of all, for one cluster). J and s_m are
+    as for :class:`ClusterWeights`, which is the limit of a large price reg. Without a price, n P weights fit
+    the training samples at will.
 
     Weights of training samples say nothing of new ones, and there is no natural rule: here, a new sample has
     the mean weights of its nearest training samples in the feature space of the mean kernel. The penalty and
@@ -420,22 +425,25 @@ class InstanceWeights(LocalLearner):
 
     Parameters
     ----------
-    C : float > 0
-    reg : float >= 0
-    n_neighbors : int, how many training samples give a new one its weights
-    n_clusters : int
+    C : float > 0, default=1.0
+    reg : float >= 0, default=10.0
+    n_neighbors : int, how many training samples give a new one its weights, default=5
+    n_clusters : int, default=1
     random_state : int or None, default=None
         Of the starts of k-means; None is the seed 0.
-    tol : float, on ``dual_gap_``
-    max_iter : int
-    max_time : float, optional
+    tol : float, on ``dual_gap_``, default=1e-3
+    max_iter : int, default=1000
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), the mean of η over the samples
-    instance_weights_ : array (n, n_kernels), η
-    clusters_ : array (n,), the cluster of each training sample
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean of η over the samples.
+    instance_weights_ : array of shape (n_samples, n_kernels)
+        Η.
+    clusters_ : array of shape (n_samples,)
+        The cluster of each training sample.
     dual_gap_ : float, as for :class:`ClusterWeights`
 
     References

@@ -90,21 +90,26 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
 
     Parameters
     ----------
-    learner : weight learner, optional
+    learner : weight learner, default=None
         From :mod:`multikernel.rules`; default ``MeanRule()``, which looks at no target.
-    n_components : int
+    n_components : int, default=2
         How many components, at most the number of samples.
-    kernels, normalize
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`CombinedKernelClassifier`.
-    task : {"auto", "classification", "regression", "unsupervised"}
+    normalize : bool, default=True
+        As for :class:`CombinedKernelClassifier`.
+    task : {"auto", "classification", "regression", "unsupervised"}, default="auto"
         What y is, for the learner; "nothing" leaves it alone. "auto": values where y holds fractions or has
         two dimensions, or where the learner knows no classes, else classes.
 
     Attributes
     ----------
-    embedding_ : array (n, n_components), the training samples
-    eigenvalues_ : array (n_components,), :math:`\Lambda`, largest first
-    explained_variance_ratio_ : array (n_components,), each component's part of the variance
+    embedding_ : array of shape (n_samples, n_components)
+        The training samples.
+    eigenvalues_ : array of shape (n_components,)
+        :math:`\Lambda`, largest first.
+    explained_variance_ratio_ : array of shape (n_components,)
+        Each component's part of the variance.
     kernel_weights_, kernel_shares_, scale_, learner_, view_names_
         As for :class:`CombinedKernelClassifier`.
 
@@ -146,9 +151,10 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels, or values (n,) or (n, n_outputs), as the learner asks for
-            The default learner ignores it.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Labels or numbers, as the learner needs; the default learner ignores them.
         """
         X = self._validate_table(X, reset=True)
         n = _num_samples(X)
@@ -187,11 +193,12 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train, n_kernels).
 
         Returns
         -------
-        array (n_samples, n_components)
+        array of shape (n_samples, n_components)
         """
         return np.concatenate(
             list(self._by_batches(X, lambda rows: self._components.project(self._combine(self._bank, rows))))
@@ -202,8 +209,8 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-        labels : array-like (n,), optional
+        ax : matplotlib axes, default=None
+        labels : array-like of shape (n_samples,), default=None
             One colour and one entry of the legend for each.
 
         Returns

@@ -59,23 +59,24 @@ class RidgeBall(BallRidge):
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         α > 0, the ridge, beside kernels of mean diagonal 1.
-    center : float or array-like (n_kernels,), optional
+    center : float or array-like of shape (n_kernels,), default=None
         η₀ ≥ 0; default 0.
-    radius : float
+    radius : float, default=1.0
         Λ > 0.
-    normalize : bool
+    normalize : bool, default=True
         Whether s_m = tr K_m / n, so that the scales of the kernels do not matter; else s_m = 1.
-    tol : float
+    tol : float, default=1e-3
         Relative gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m.
     objective_ : float
     dual_gap_ : float, relative: no weights have an objective below (1 − dual_gap_) objective_
 
@@ -123,23 +124,30 @@ class PolynomialRidge(BallRidge):
 
     Parameters
     ----------
-    degree : int
+    degree : int, default=2
         d ≥ 1; 1 is :class:`RidgeBall`.
     multinomial : bool, default=True
         Whether P is the power, which has the product of different kernels as often as its factors can be
         ordered: η₁² K₁² + 2 η₁ η₂ K₁K₂ + η₂² K₂² for d = 2. False has each product once, the formula as
         printed: squares count for more.
-    alpha, center, radius, normalize
+    alpha : float, default=1.0
         As for :class:`RidgeBall`.
-    tol : float
+    center : float or array-like of shape (n_kernels,), default=None
+        As for :class:`RidgeBall`.
+    radius : float, default=1.0
+        As for :class:`RidgeBall`.
+    normalize : bool, default=True
+        As for :class:`RidgeBall`.
+    tol : float, default=1e-3
         Stationarity to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m / s_m, within the power
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m / s_m, within the power.
     objective_ : float
     dual_gap_ : float
         Stationarity: the most that the tangent of the objective falls over the ball, relative to it.

@@ -38,11 +38,12 @@ class CenteredAlignment(WeightLearner):
 
     Parameters
     ----------
-    method : {"joint", "independent"}
+    method : {"joint", "independent"}, default="joint"
 
     Attributes
     ----------
-    alignments_ : array (n_kernels,), A of each kernel
+    alignments_ : array of shape (n_kernels,)
+        A of each kernel.
     objective_ : float, A of the combination ("joint") or nan
     dual_gap_ : float, relative: no weights have an alignment above objective_ / (1 − dual_gap_)
 
@@ -90,9 +91,9 @@ class AlignmentQP(WeightLearner):
 
     Parameters
     ----------
-    reg : float ≥ 0
+    reg : float ≥ 0, default=0.1
         λ.
-    centered : bool
+    centered : bool, default=False
         Whether kernels and TT' are centred before they are compared; False is the form of the paper.
     normalize : bool, default=True
         Whether kernels and TT' are at norm 1. False is the form of the paper, K = Σ_m η_m K_m with
@@ -102,8 +103,10 @@ class AlignmentQP(WeightLearner):
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / ‖K_m‖ (η_m if not normalized)
-    alignments_ : array (n_kernels,), the cosines between each kernel and TT'
+    kernel_weights_ : array of shape (n_kernels,)
+        In the units of the kernels: η_m / ‖K_m‖ (η_m if not normalized).
+    alignments_ : array of shape (n_kernels,)
+        The cosines between each kernel and TT'.
     objective_ : float, the value of the program
     dual_gap_ : float, relative: no weights have a value above objective_ / (1 − dual_gap_)
 
@@ -167,21 +170,21 @@ class GradientAlignment(SumOrProductLearner):
 
     Parameters
     ----------
-    combination : {"sum", "product"}
+    combination : {"sum", "product"}, default="sum"
         "product" needs kernels with entries above 0 only all whose powers are positive semidefinite, such as
         Gaussian and Laplacian kernels; it keeps their logarithms, half of the size of the stack.
-    centered : bool
+    centered : bool, default=False
         Whether to centre; False is the form of the paper. A centred alignment does not see that a kernel is
         nearly constant: a product may then end there, at exponents near 0, and be of little use to a machine.
-    tol : float
+    tol : float, default=1e-3
         On ``dual_gap_``.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
         "sum": in the units of the kernels, with Σ_m η_m ‖K_m‖ = 1 (centred norms if centred); "product": the
         exponents.
     objective_ : float, A
@@ -292,12 +295,13 @@ class IdealDistance(WeightLearner):
 
     Parameters
     ----------
-    normalize : bool
+    normalize : bool, default=True
         False: s_m = 1, and TT' of values in their own units.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / s_m
+    kernel_weights_ : array of shape (n_kernels,)
+        In the units of the kernels: η_m / s_m.
     objective_ : float, the squared distance
     dual_gap_ : float
         No weights have a squared distance below objective_ by more than dual_gap_ × (objective_ + ‖TT'‖²).
@@ -358,19 +362,20 @@ class KLDivergence(WeightLearner):
 
     Parameters
     ----------
-    method : {"convex", "dc"}
-    reg : float > 0
+    method : {"convex", "dc"}, default="convex"
+    reg : float > 0, default=0.1
         λ, beside kernels of mean diagonal 1.
-    tol : float
+    tol : float, default=1e-3
         On ``dual_gap_``.
-    max_iter : int
+    max_iter : int, default=300
         Steps, each with the curvature of all pairs of kernels.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / s_m
+    kernel_weights_ : array of shape (n_kernels,)
+        In the units of the kernels: η_m / s_m.
     objective_ : float, the divergence
     dual_gap_ : float
         convex: no weights have a divergence below objective_ by more than dual_gap_ × (objective_ + n/2).
@@ -433,7 +438,8 @@ class FeatureSpaceMeasure(TwoClassLearner):
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / t_m
+    kernel_weights_ : array of shape (n_kernels,)
+        In the units of the kernels: η_m / t_m.
     objective_ : float, the measure; of more than two classes, the sum
     dual_gap_ : float
         Relative: no weights have a measure below objective_ (1 − dual_gap_); where the measure comes to a

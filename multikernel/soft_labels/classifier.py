@@ -78,19 +78,20 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         ``"auto"`` and ``"rich"``: six and twelve kernels of all columns. ``"precomputed"``: X holds Gram
-        matrices (n, n), by name in a dict, or in a list or an array (n, n, m).
-    C : float
+        matrices of shape (n_samples, n_samples), by name in a dict, or in a list or an array of shape
+        (n_samples, n_samples, m).
+    C : float, default=1.0
         Penalty on margin violations.
-    posterior : {"knn", "parzen"} or classifier with ``predict_proba``
+    posterior : {"knn", "parzen"} or classifier with ``predict_proba``, default="knn"
         Where the probabilities come from that are not given to ``fit``. ``"knn"``: the share of each class
         among the nearest samples, the sample itself included. ``"parzen"``: its share in a density of
         Gaussian windows. A classifier: its probabilities by cross-validation, each from a copy that has not
         seen the sample. The first two look at the columns that the kernels read, standardised; where X holds
         kernels, or columns that are no numbers, at the distances in the feature space of the mean kernel,
         each divided by its mean diagonal.
-    n_neighbors : int
+    n_neighbors : int, default=9
         Of ``"knn"``, the sample itself included; no more than 2 m − 1, where m samples are of the smallest
         class, for it could not have a majority of more.
     gamma : float or "auto", default="auto"
@@ -100,35 +101,35 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         Whether, of more than two classes, a sample is taken for its likeliest one. False keeps the given
         labels, which is the problem as printed; see Notes. The problem of two classes has no labels but
         :math:`\hat y_i`, whose sign is the likelier class: it is the same with both.
-    cv : int, splitter or None
+    cv : int, splitter or None, default=None
         The folds of a classifier as ``posterior``, all classes in each training part; None means five,
         stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
-    norm : float >= 1
+    norm : float >= 1, default=1.0
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
-    costs : array (n_kernels,) or dict by view name, optional
+    costs : array of shape (n_kernels,) or dict by view name, default=None
         A kernel with a larger cost has to earn its weight.
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         Multiplies C by the class that a sample is taken for; "balanced" counts the labels given.
-    probability : bool
+    probability : bool, default=False
         Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    tol : float
+    tol : float, default=1e-3
         The relative duality gap to reach.
-    max_iter : int
+    max_iter : int, default=300
         Maximum number of weight updates.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each iteration; a true answer stops the fit.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes progress to standard error.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Of the rough start and of the folds; None always means the same.
 
     Attributes
     ----------
-    posteriors_ : array (n, n_classes)
+    posteriors_ : array of shape (n_samples, n_classes)
         The probabilities at the training samples, in the order of ``classes_``; NaN for those of weight zero,
         unless they were given.
     relabelled_ : array of int
@@ -136,13 +137,17 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         ``relabel=False``.
     undecided_ : array of int
         The samples left out, because two classes are as likely as one another to 1e-3 (two classes only).
-    kernel_weights_ : array (n_kernels,), learned weights; ``sum(d**2 * mu) == 1`` at norm 1
-    machine_weights_ : array (n_machines, n_kernels), the same for each machine
+    kernel_weights_ : array of shape (n_kernels,)
+        Learned weights; ``sum(d**2 * mu) == 1`` at norm 1.
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        The same for each machine.
     view_names_ : list of str
-    dual_coef_ : array (n_machines, n_support), side × dual; one machine for two classes, else one a class
-    support_ : array (n_support,), indices of the support samples
-    intercept_ : array (n_machines,)
-    classes_ : array (n_classes,)
+    dual_coef_ : array of shape (n_machines, n_support)
+        Side × dual; one machine for two classes, else one a class.
+    support_ : array of shape (n_support,)
+        Indices of the support samples.
+    intercept_ : array of shape (n_machines,)
+    classes_ : array of shape (n_classes,)
     objective_ : float, the dual value at the learned kernel
     dual_gap_ : float, the relative duality gap reached
     total_cost_ : float, the cost of a prediction, as for :class:`MKLClassifier`
@@ -234,11 +239,12 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).
-        probabilities : array or DataFrame (n, n_classes), optional
+        probabilities : array or DataFrame of shape (n_samples, n_classes), default=None
             P(l | x_i), in the order of the sorted labels, or in columns named by the labels; ``posterior`` is
             then not asked.
         """

@@ -92,7 +92,7 @@ class SpectralKernelClassifier(
 
     Parameters
     ----------
-    kernels : "gaussian", "precomputed", kernel, View, function f(X, Z), or a list of these
+    kernels : "gaussian", "precomputed", kernel, View, function f(X, Z), or list of these, default="gaussian"
         "gaussian": :math:`\exp(-\gamma \|x - z\|^2)`. Of several kernels the eigenvectors stand side by
         side, each with a weight of its own, in one budget; a conformal kernel takes one. Another kernel is
         taken as it is, unless a View or KernelBank says ``normalize``; for its columns see `standardize`.
@@ -123,17 +123,17 @@ class SpectralKernelClassifier(
         the target is 1 within a class and :math:`-1/(k-1)` between two of k classes, which for two classes is
         :math:`yy'`. "conformal": not the spectrum is learned but a factor, :math:`q(x) q(z) k(x, z)`, as by
         `ConformalKernel` with a random third of the labelled points as cores.
-    classifier : {"knn", "svm", "kdda"} or estimator
+    classifier : {"knn", "svm", "kdda"} or estimator, default="knn"
         What classifies by the learned kernel: the nearest neighbours, a support vector machine, direct
         discriminant analysis, or a scikit-learn classifier with ``kernel="precomputed"``.
-    n_neighbors : int
+    n_neighbors : int, default=1
         Of "knn", "kdda", and of leave-one-out, which always asks the nearest neighbours.
-    C : float
+    C : float, default=100.0
         Of "svm".
-    center : bool
+    center : bool, default=False
         Whether the kernel is centred over all points. If not, the first eigenvector is nearly constant and
         takes most of the budget: harmless for neighbours, not for a machine on a wide Gaussian.
-    eig_tol : float, "loo", "cv" or None
+    eig_tol : float, "loo", "cv" or None, default=None
         Eigenvectors are kept whose eigenvalue is above this share of the largest. This matters:
         :math:`w` does not enter :math:`\mu`, so that eigenvectors of noise weigh like the others. None is
         0.01, or 0.1 if centred; "loo", or "cv", chooses from 0.3, 0.1, 0.03 and 0.01. Of several kernels each
@@ -153,26 +153,32 @@ class SpectralKernelClassifier(
         Of alignment, "closed" (default; best where the labelled rows of the eigenvectors are orthonormal) or
         "nnls" (best as they are, and the only one for several kernels); of conformal kernels, "gradient"
         (default) or "eig".
-    standardize : bool or "auto"
+    standardize : bool or "auto", default="auto"
         Whether columns are brought to mean 0 and standard deviation 1 over all points; "auto" does so for
         ``kernels="gaussian"``, whose widths are meant for such columns, and not for a kernel that is given.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seeds the cores of a conformal kernel and the order in which points at exactly the same distance are
         taken; None is a fixed seed.
 
     Attributes
     ----------
-    spectral_weights_ : array (n_components,), :math:`\mu`; not for conformal kernels
-    eigenvalues_ : array (n_components,), :math:`w`; of the learned kernel, if it is conformal
-    eigenvectors_ : array (n, n_components), labelled points first
+    spectral_weights_ : array of shape (n_components,)
+        :math:`\mu`; not for conformal kernels.
+    eigenvalues_ : array of shape (n_components,)
+        :math:`w`; of the learned kernel, if it is conformal.
+    eigenvectors_ : array of shape (n_samples, n_components)
+        Labelled points first.
     view_names_ : list of str, the kernels
-    component_views_ : array (n_components,) of int, the kernel of each eigenvector
-    view_shares_ : array (n_kernels,), the share of each kernel in the trace of the learned one
-    kernel_ : array (n, n), :math:`K_\mu` over all points, computed when it is read
-    transduction_ : array (n_unlabelled,), the classes of the unlabelled points
-    classes_ : array (n_classes,)
+    component_views_ : array of shape (n_components,) of int, the kernel of each eigenvector
+    view_shares_ : array of shape (n_kernels,)
+        The share of each kernel in the trace of the learned one.
+    kernel_ : array of shape (n_samples, n_samples)
+        :math:`K_\mu` over all points, computed when it is read.
+    transduction_ : array of shape (n_unlabelled,)
+        The classes of the unlabelled points.
+    classes_ : array of shape (n_classes,)
     classifier_ : the classifier, fitted on the learned kernel of the labelled points
     reg_, reg_star_ : float, :math:`\alpha` used and :math:`\alpha^*` (separability)
     gamma_ : float, :math:`\gamma` used or chosen; NaN for a kernel that is given
@@ -186,7 +192,8 @@ class SpectralKernelClassifier(
     factors_, coefficients_, cores_ : as of `ConformalKernel` (conformal)
     base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed or several
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     Notes
     -----
@@ -281,9 +288,10 @@ class SpectralKernelClassifier(
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_labelled, d); or (n_labelled, n) when precomputed
-        y : array (n_labelled,) of labels, of at least two classes; a class may have one point
-        X_unlabeled : like X, (n_unlabelled, d) or (n_unlabelled, n), optional
+        X : {array-like, sparse matrix} of shape (n_labelled, n_features)
+            With ``kernels="precomputed"``: array of shape (n_labelled, n).
+        y : array of shape (n_labelled,) of labels, of at least two classes; a class may have one point
+        X_unlabeled : like X, (n_unlabelled, d) or (n_unlabelled, n), default=None
             Points without labels, which take part in the spectrum and are classified.
         """
         X = self._validate_table(X, reset=True)
@@ -448,7 +456,8 @@ class SpectralKernelClassifier(
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n).
         """
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict(self._learned_rows(X)))
@@ -477,7 +486,7 @@ class SpectralKernelClassifier(
 
         Returns
         -------
-        array (n_samples, n_components), :math:`z(x)`
+        array of shape (n_samples, n_components), :math:`z(x)`
         """
         return np.concatenate([self._model.extend(K) for K in self._test_blocks(X)])
 

@@ -48,7 +48,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     Parameters
     ----------
-    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z), default="gaussian"
         :math:`k_0`. "gaussian" is ``Gaussian()``, whose width is the median distance between training rows.
         Precomputed: X is (n, n) at fit and (n_samples, n) afterwards.
         Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
@@ -57,35 +57,39 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         :math:`k_1`; None is :math:`k_0`. One of its own, such as ``Gaussian()`` beside a wide :math:`k_0`,
         can move where :math:`k_0` cannot: a factor of a flat kernel is flat, and a narrow kernel has so much
         scatter inside the classes that the steps are short.
-    cores : float, int or array of int
+    cores : float, int or array of int, default=0.3333333333333333
         Which training points are cores: a share of them above 0 and up to 1, or a number of them, drawn at
         random; or their positions.
-    solver : {"gradient", "eig"}
+    solver : {"gradient", "eig"}, default="gradient"
         The published algorithm: some small steps from :math:`a = (1, 0, \dots)`, where :math:`k = k_0`, which
         end well before the maximum; or the maximum itself, a generalised eigenvector. The maximum separates
         the *training* points best, and with many cores it overfits.
-    n_steps : int
+    n_steps : int, default=200
         Of the gradient method.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    step : float
+    step : float, default=1e-2
         The first step of the gradient method; steps fall linearly to zero. One that would lower :math:`J` is
         halved until it does not.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seeds the draw of the cores; None is a fixed seed.
 
     Attributes
     ----------
-    kernel_ : array (n, n), the learned kernel between the training points
-    factors_ : array (n,), :math:`q` of the training points
+    kernel_ : array of shape (n_samples, n_samples)
+        The learned kernel between the training points.
+    factors_ : array of shape (n_samples,)
+        :math:`q` of the training points.
     coefficients_ : array (1 + n_cores,), :math:`a`
-    cores_ : array (n_cores,), positions of the cores among the training points, ascending
+    cores_ : array of shape (n_cores,)
+        Positions of the cores among the training points, ascending.
     objective_ : float, :math:`J` at the end
     n_iter_ : int, the steps taken; 1 for "eig"
     history_ : list of dict, ``objective`` before the first step and after each
     base_kernel_ : Kernel or None, :math:`k_0` with its width as a number; None when precomputed
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     Notes
     -----
@@ -140,8 +144,9 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
-        y : array (n,) of labels, of at least two classes
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_samples).
+        y : array of shape (n_samples,) of labels, of at least two classes
         """
         X = self._validate_table(X, reset=True)
         classes, codes = encode_labels(self, X, y)
@@ -198,11 +203,12 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train).
 
         Returns
         -------
-        array (n_samples, n_train)
+        array of shape (n_samples, n_train)
         """
         check_is_fitted(self)
         return np.concatenate(list(self._by_batches(X, self._rescaled_block)))

@@ -40,31 +40,34 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     Parameters
     ----------
-    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z), default="gaussian"
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) afterwards.
         Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
         ``normalize``.
-    reg : float, positive
+    reg : float, positive, default=1.0
         Holds back directions with hardly any scatter inside the classes, of which there are many when the
         feature space has more dimensions than there are points.
-    n_components : int or None
+    n_components : int or None, default=None
         How many directions to keep, the sharpest first; None keeps all.
-    n_neighbors : int
+    n_neighbors : int, default=1
         How many of the nearest training points, after projection, vote on the class. Of several classes with
         as many votes, the one with the nearest point wins.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seeds the order in which training points at *exactly* the same distance are taken; their order in X is
         often that of the classes. None is a fixed seed.
 
     Attributes
     ----------
-    projection_ : array (n, n_directions), :math:`T`
-    embedding_ : array (n, n_directions), the projected training points
-    classes_ : array (n_classes,)
+    projection_ : array of shape (n_samples, n_directions)
+        :math:`T`.
+    embedding_ : array of shape (n_samples, n_directions)
+        The projected training points.
+    classes_ : array of shape (n_classes,)
     base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     See Also
     --------
@@ -108,8 +111,9 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
-        y : array (n,) of labels, of at least two classes
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_samples).
+        y : array of shape (n_samples,) of labels, of at least two classes
         """
         K = self._fit_labelled(X, y)
         self.projection_ = direct_discriminant(K, self._codes, self.reg)[:, : self._n_kept()]
@@ -137,11 +141,12 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train).
 
         Returns
         -------
-        array (n_samples, n_directions)
+        array of shape (n_samples, n_directions)
         """
         return np.concatenate([K @ self.projection_ for K in self._test_blocks(X)])
 

@@ -50,11 +50,12 @@ class NeighbourVote(ClassifierMixin, OneKernel):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train).
 
         Returns
         -------
-        array (n_samples,)
+        array of shape (n_samples,)
         """
         winners = [
             neighbour_votes(self._distances(K), self._codes, self.n_neighbors, seed=self._seed).winners
@@ -77,24 +78,25 @@ class KernelKNNClassifier(NeighbourVote):
 
     Parameters
     ----------
-    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z), default="gaussian"
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) at predict.
         Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
         ``normalize``.
-    n_neighbors : int
+    n_neighbors : int, default=1
         How many of the nearest training points vote. Of several classes with as many votes, the one with the
         nearest point wins.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seeds the order in which training points at *exactly* the same distance are taken (a narrow Gaussian
         vanishes between all points); their order in X is often that of the classes. None is a fixed seed.
 
     Attributes
     ----------
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
     base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     See Also
     --------
@@ -133,8 +135,9 @@ class KernelKNNClassifier(NeighbourVote):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
-        y : array (n,) of labels, of at least two classes; a class may have one point
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_samples).
+        y : array of shape (n_samples,) of labels, of at least two classes; a class may have one point
         """
         self._diagonal = self._fit_labelled(X, y).diagonal().copy()
         return self

@@ -85,7 +85,7 @@ class SurvivalPredictions:
         Parameters
         ----------
         X, y : as for ``fit``
-        sample_weight : array of shape (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
             A pair has the product of the weights of its samples.
 
         Returns
@@ -176,7 +176,25 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    norm : float >= 1, default=1.0
+        As for :class:`MKLClassifier`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifier`.
     loss : {"cox", "ranking", "regression"}, default="cox"
     C : float, default=1.0
@@ -189,15 +207,19 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,)
-    event_times_ : array of shape (n_times,), times with events, in rising order
+    event_times_ : array of shape (n_times,)
+        Times with events, in rising order.
         For ``loss="cox"`` only.
-    baseline_hazard_ : array of shape (n_strata, n_times), cumulative, by Breslow's estimator
+    baseline_hazard_ : array of shape (n_strata, n_times)
+        Cumulative, by Breslow's estimator.
         For ``loss="cox"`` only.
-    strata_ : array of shape (n_strata,), the strata of fit; None without any
+    strata_ : array of shape (n_strata,)
+        The strata of fit; None without any.
     n_events_ : int, samples whose event was seen
     objective_ : float, the dual value at the learned kernel
     dual_gap_ : float, the relative duality gap reached
-    intercept_ : array of shape (1,), 0 but for the regression
+    intercept_ : array of shape (1,)
+        0 but for the regression.
     view_names_, kept_views_, machine_weights_, dual_coef_, support_, kernel_factors_, coef_,
     approximation_, gram_, memory_, missing_, total_cost_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
@@ -273,13 +295,14 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
         y : structured array, DataFrame, dict or tuple (event, time)
             Whether the event of each sample was seen, and when it was last observed; a third column or field
             ``entry`` says when its observation began.
-        sample_weight : array of shape (n,), optional
+        sample_weight : array of shape (n_samples,), default=None
             How often each sample counts.
-        strata : array of shape (n,), optional
+        strata : array of shape (n_samples,), default=None
             Groups with baseline hazards of their own, for ``loss="cox"``.
         """
         self._check_parameters()

@@ -61,24 +61,55 @@ class MKLSurvivalCV(SurvivalPredictions, Tuned):
 
     Parameters
     ----------
-    kernels, norms, normalizations, halving, rule, refit, costs, tol, max_iter, max_time, n_jobs, callback,
-    on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="rich"
+        As for :class:`MKLClassifierCV`.
+    norms : sequence of float >= 1, default=(1.0, 1.5, 2.0, inf)
+        As for :class:`MKLClassifierCV`.
+    normalizations : sequence of "variance", "diagonal", "trace", "auto" or None, default=None
+        As for :class:`MKLClassifierCV`.
+    halving : bool, default=True
+        As for :class:`MKLClassifierCV`.
+    rule : {"best", "last"}, default="best"
+        As for :class:`MKLClassifierCV`.
+    refit : bool, default=True
+        As for :class:`MKLClassifierCV`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MKLClassifierCV`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifierCV`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifierCV`.
+    max_time : float, default=None
+        As for :class:`MKLClassifierCV`.
+    n_jobs : int, default=None
+        As for :class:`MKLClassifierCV`.
+    callback : callable, default=None
+        As for :class:`MKLClassifierCV`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifierCV`.
+    verbose : int, default=0
+        As for :class:`MKLClassifierCV`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifierCV`; of equally good candidates the first is taken.
-    loss, ties, epsilon
+    loss : {"hinge", "squared_hinge"}, default="cox"
+        As for :class:`MKLSurvival`.
+    ties : {"breslow", "efron"}, default="breslow"
+        As for :class:`MKLSurvival`.
+    epsilon : float >= 0, default=0.1
         As for :class:`MKLSurvival`.
     Cs : sequence of float, default=(1e-3, 0.01, 0.1, 1, 10, 100)
         Weights of the loss to choose from; positive.
     cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is stratified on the event and shuffled with `random_state`; there are no more folds
         than events.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; Harrell's C by default.
 
     Attributes
     ----------
     C_, norm_, best_params_, best_score_, best_index_, cv_results_, n_splits_, n_solves_
         As for :class:`MKLClassifierCV`.
-    out_of_fold_ : array of shape (n,)
+    out_of_fold_ : array of shape (n_samples,)
         The risk score of each sample by the model that did not see it; NaN where it is in no validation part.
         Scores of different folds have no common level for ``"cox"`` and ``"ranking"``.
     estimator_ : MKLSurvival, the last fit

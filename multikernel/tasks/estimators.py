@@ -273,7 +273,25 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    norm : float >= 1, default=1.0
+        As for :class:`MKLClassifier`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifier`.
     task_column : str or int, default=None
         Name of the column of X that holds the task of each sample, or its number in an array. It is not part
@@ -298,7 +316,8 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
     ----------
     tasks_ : array of shape (n_tasks,)
     task_weights_ : array of shape (n_tasks, n_kernels)
-    kernel_weights_ : array of shape (n_kernels,), mean over the machines
+    kernel_weights_ : array of shape (n_kernels,)
+        Mean over the machines.
     classes_ : array of shape (n_classes,)
     view_names_, machine_weights_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_,
     history_
@@ -346,9 +365,10 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d), with the column of the task
-        y : array of shape (n,) of labels
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or with the column of the task.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
@@ -418,8 +438,31 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
 
     Parameters
     ----------
-    kernels, task_column, sharing, clusters, norm, costs, tol, max_iter, max_time, callback, on_interrupt,
-    verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MultiTaskMKLClassifier`.
+    task_column : str or int, default=None
+        As for :class:`MultiTaskMKLClassifier`.
+    sharing : {"common", "own"} or float >= 1, default=2.0
+        As for :class:`MultiTaskMKLClassifier`.
+    clusters : dict of task to cluster, default=None
+        As for :class:`MultiTaskMKLClassifier`.
+    norm : float >= 1, default=1.0
+        As for :class:`MultiTaskMKLClassifier`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`MultiTaskMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`MultiTaskMKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`MultiTaskMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`MultiTaskMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MultiTaskMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MultiTaskMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MultiTaskMKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MultiTaskMKLClassifier`.
     loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
         Support vector regression, or ridge regression with the penalty 1/C.
@@ -460,9 +503,10 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d), with the column of the task
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or with the column of the task.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         self._check_penalty()

@@ -78,10 +78,10 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         Precomputed: X is (n_labelled, n, n_kernels) and X_unlabeled (n_unlabelled, n, n_kernels), where n
         counts all points, the labelled first: the rows of one stack over all points.
-    method : {"hard", "soft1", "soft2", "alignment"}
+    method : {"hard", "soft1", "soft2", "alignment"}, default="soft1"
         The hard margin (:math:`C = \infty`), the 1-norm soft margin (:math:`\tau = 0`), the 2-norm soft
         margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
         labels, followed by a ``classifier``.
@@ -90,19 +90,19 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         :math:`f(x) = \frac1N \sum_j y_j K(x_j, x)`, which has no parameter and solves nothing. Its mean
         margin on the labelled points is the alignment times :math:`\|K_{tr}\|_F / N`; it has no intercept, so
         that with classes of unequal size ``sample_weight`` should balance them.
-    weight_set : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}, default="nonnegative"
         Nonnegative weights; weights of any sign that keep the matrix positive semidefinite on all points;
         or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel (of an initial
         kernel matrix :math:`K_0`, where that is the only kernel), or of ``vectors``.
-    C : float or "learn"
+    C : float or "learn", default=1.0
         Penalty on margin violations; "learn" (soft2) learns :math:`\tau = 1/C` within the same trace.
-    trace : float, optional
+    trace : float, default=None
         :math:`c`; by default the sum of the kernels' traces, and n more where C is learned. The result
         depends on C · c only.
-    n_components : int or None
+    n_components : int or None, default=20
         How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
         largest, which as rank-one matrices of the same trace tend to overfit. Not used with ``vectors``.
-    vectors : array (n, n_components) or callable, default=None
+    vectors : array of shape (n_samples, n_components) or callable, default=None
         Orthogonal vectors over all points, the labelled first, in the place of eigenvectors (spectral); or a
         function that returns them, of the table of all points, or of the stack (n, n, n_kernels) when
         precomputed. They are scaled to length 1.
@@ -112,35 +112,44 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         between 0.1 and 0.3 (a trace budget), and ``({"mrna": 1, "cnv": -2}, 0, None)`` the weights at
         :math:`\mu_{mrna} \ge 2 \mu_{cnv}`. None or infinity is an open end, two equal ends are an equation.
         With a learned C the identity has its part of the trace too. Not for ``method="alignment"``.
-    tol : float
+    tol : float, default=1e-3
         The relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each iteration; a true answer stops the fit.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes progress to standard error.
 
     Attributes
     ----------
-    transduction_ : array (n_unlabelled,), the classes of the unlabelled points
-    transduction_scores_ : array (n_unlabelled,) or (n_unlabelled, n_classes)
-    kernel_ : array (n, n), the learned matrix over all points, labelled first; (n_classes, n, n) for more
+    transduction_ : array of shape (n_unlabelled,)
+        The classes of the unlabelled points.
+    transduction_scores_ : array of shape (n_unlabelled,) or (n_unlabelled, n_classes)
+    kernel_ : array of shape (n_samples, n_samples)
+        The learned matrix over all points, labelled first; (n_classes, n, n) for more
         than two classes, one matrix for each class against the rest
-    kernel_weights_ : array (n_kernels,), :math:`\mu`; (n_components,) for spectral weights; the mean over the
+    kernel_weights_ : array of shape (n_kernels,)
+        :math:`\mu`; (n_components,) for spectral weights; the mean over the
         machines for more than two classes
-    machine_weights_ : array (n_machines, n_kernels), the weights that predictions use
-    eigenvalues_, eigenvectors_ : arrays (n_components,), (n, n_components), of spectral weights
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        The weights that predictions use.
+    eigenvalues_ : array of shape (n_components,)
+        With spectral weights.
+    eigenvectors_ : array of shape (n_samples, n_components)
+        With spectral weights.
     view_names_, weight_names_, machine_names_ : list of str
-    dual_coef_ : array (n_machines, n_support), label × dual
-    support_ : array (n_support,)
-    intercept_ : array (n_machines,)
-    C_ : array (n_machines,), the C used or learned; infinity for the hard margin, nan for the Parzen window
+    dual_coef_ : array of shape (n_machines, n_support)
+        Label × dual.
+    support_ : array of shape (n_support,)
+    intercept_ : array of shape (n_machines,)
+    C_ : array of shape (n_machines,)
+        The C used or learned; infinity for the hard margin, nan for the Parzen window.
     trace_ : float, :math:`c`
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
     objective_ : float, :math:`\omega` (its sum over the machines); for the alignment its value :math:`q'\mu`
         at :math:`\|K\|_F = 1`
     dual_gap_ : float, the relative duality gap reached (the largest of the machines)
@@ -215,9 +224,10 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_labelled, d); or the labelled rows of a precomputed stack
-        y : array (n_labelled,) of labels
-        X_unlabeled : like X, (n_unlabelled, d), optional
+        X : {array-like, sparse matrix} of shape (n_labelled, n_features)
+            With ``kernels="precomputed"``: the labelled rows of a precomputed stack.
+        y : array of shape (n_labelled,) of labels
+        X_unlabeled : like X, (n_unlabelled, d), default=None
             The points to classify. Weights of any sign need them.
         sample_weight : array-like of shape (n_labelled,), default=None
             Positive; multiplies C of each labelled point, or its part of the Parzen window. Not with
@@ -425,7 +435,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_labeled + n_unlabeled, n_kernels).
         """
         if not getattr(self, "_carried", True):
             raise ValueError(

@@ -47,7 +47,8 @@ class CompletedKernel(Result):
 
     Attributes
     ----------
-    kernel : array (n, n), positive definite, with the known entries as they were given
+    kernel : array of shape (n_samples, n_samples)
+        Positive definite, with the known entries as they were given.
     lower_bound : float, no completion has a smaller objective
     """
 
@@ -63,8 +64,10 @@ class LearnedPrecision(Result):
 
     Attributes
     ----------
-    weights : array (n_matrices,), ν
-    kernel : array (n, n), K = (Σ ν_i R_i)⁻¹
+    weights : array of shape (n_matrices,)
+        Ν.
+    kernel : array of shape (n_samples, n_samples)
+        K = (Σ ν_i R_i)⁻¹.
     lower_bound : float, no weights have a smaller objective
     """
 
@@ -91,14 +94,14 @@ def complete_kernel(
 
     Parameters
     ----------
-    K : array (n, n)
+    K : array of shape (n_samples, n_samples)
         Symmetric, nan where an entry is missing. The diagonal must be known: 1 for a kernel of unit diagonal.
-    y : array (n_labelled,) of two labels, optional
+    y : array of shape (n_labelled,) of two labels, default=None
         Labels of the first points. They make :math:`S = -\rho\, y y' / N` on these points, with
         :math:`y = \pm 1`: missing similarities grow within a class and fall between classes.
     strength : float, default=1.0
         :math:`\rho \ge 0`. 0 is the completion of largest determinant.
-    cost : array (n, n), optional
+    cost : array of shape (n_samples, n_samples), default=None
         Any other symmetric S, in the place of labels.
     tol : float, default=1e-8
         Relative duality gap to reach.
@@ -321,10 +324,10 @@ def learn_precision(precisions: Any, y: Any, *, tol: float = 1e-8, max_iter: int
 
     Parameters
     ----------
-    precisions : array (n, n, n_matrices), or list or dict of arrays (n, n)
+    precisions : array of shape (n_samples, n_samples, n_matrices), or list or dict of n_matrices arrays
         Positive semidefinite R_i, whose sum is positive definite: inverses of kernel matrices, Laplacians of
         graphs, and the identity, which is noise.
-    y : array (n,) or (n, n_columns)
+    y : array of shape (n_samples,) or (n_samples, n_columns)
         Targets; labels as ±1. Columns are independent draws from the process.
     tol : float, default=1e-8
         Relative duality gap to reach.

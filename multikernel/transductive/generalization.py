@@ -95,20 +95,21 @@ def kernel_complexity(
 
     Parameters
     ----------
-    kernels : array (N, N, n_kernels), array (N, N), or list or dict of arrays (N, N)
+    kernels : array of shape (N, N, n_kernels)
+        Array of shape (N, N), or list or dict of arrays of shape (N, N).
         Positive semidefinite kernels over all points, training and test.
-    weight_set : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}, default="nonnegative"
         Nonnegative weights; weights of any sign that keep the matrix positive semidefinite; or nonnegative
         weights of rank-one matrices of eigenvectors of the kernel (of the mean of the kernels, each scaled to
         trace one, if there are several).
-    trace : float, optional
+    trace : float, default=None
         c; by default the sum of the kernels' traces. C is proportional to it.
-    n_components : int, optional
+    n_components : int, default=None
         How many eigenvectors (spectral); by default all with an eigenvalue above 1e-10 of the largest.
-    vectors : array (N, n_components), optional
+    vectors : array of shape (N, n_components), default=None
         Orthogonal vectors in the place of eigenvectors (spectral).
-    n_draws : int
-    random_state : int, Generator or None
+    n_draws : int, default=2000
+    random_state : int, Generator or None, default=0
         The same seed gives the same draws.
 
     Returns
@@ -226,26 +227,27 @@ def generalization_bound(
 
     Parameters
     ----------
-    kernels : array (2n, 2n, n_kernels), array (2n, 2n), or list or dict of arrays (2n, 2n)
+    kernels : array of shape (2n, 2n, n_kernels)
+        Array of shape (2n, 2n), or list or dict of arrays of shape (2n, 2n).
         Positive semidefinite kernels over all points, the n training points first.
-    y : array (n,) of two labels
+    y : array of shape (n_samples,) of two labels
         Those of the training points. Positive scores are for the second in sorted order.
-    scores : array (n,)
+    scores : array of shape (n_samples,)
         f at the training points, on the scale of the margin: y f ≥ 1 is right by the margin.
     margin : float
         :math:`\gamma = 1 / \|w\|`, with :math:`\|w\|^2 = \beta' K \beta` for β = label × dual; see below.
-    weight_set : {"nonnegative", "free", "spectral"}
+    weight_set : {"nonnegative", "free", "spectral"}, default="nonnegative"
         The family in which the kernel was learned: see `kernel_complexity`.
-    trace : float, optional
+    trace : float, default=None
         Trace of the learned matrix over all points; by default the sum of the kernels' traces, as in
         `TransductiveMKLClassifier` (``trace_``).
-    n_components : int, optional
+    n_components : int, default=None
         How many eigenvectors (spectral), all by default; give the model's ``n_components``.
-    vectors : array (2n, n_components), optional
+    vectors : array of shape (2n, n_components), default=None
         Orthogonal vectors in the place of eigenvectors (spectral).
-    delta : float
+    delta : float, default=0.05
         Probability that the bound fails.
-    constant : {4, 2}
+    constant : {4, 2}, default=4
         k: 4 is what the proof gives, 2 what the theorem prints.
     loss : {"ramp", "hinge", "squared_ramp", "squared_hinge"}, default="ramp"
         :math:`\phi(t)`, with :math:`s = \max(0, 1 - t)`:
@@ -255,12 +257,12 @@ def generalization_bound(
         - "squared_ramp": :math:`\min(1, s)^2`, the cost of the 2-norm soft margin cut at 1. It is
           smaller than the ramp and twice as steep, L = 2: better where loss outweighs complexity;
         - "squared_hinge": :math:`s^2`, larger, a weaker bound.
-    margin_chosen_from_data : bool
+    margin_chosen_from_data : bool, default=False
         The theorem wants the margin fixed before the labels are seen. True adds :math:`|\log(1/\gamma)|` to
         :math:`\log(1/\delta)`, the price of having taken it from the fitted machine.
-    n_draws : int
+    n_draws : int, default=2000
         Random signs that the complexity is estimated from.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
 
     Returns
     -------

@@ -30,11 +30,16 @@ class PointwiseTransduction:
 
     Attributes
     ----------
-    transduction : array (n_new,), the classes
-    scores : array (n_new,), positive for the second class in sorted order
-    kernel_weights : array (n_new, n_kernels), optimal for all given points and this one
-    dual_gap : array (n_new,), relative duality gap of each
-    n_machines : array (n_new,), how many machines were trained; 0 where the weights of before are optimal
+    transduction : array of shape (n_new,)
+        The classes.
+    scores : array of shape (n_new,)
+        Positive for the second class in sorted order.
+    kernel_weights : array of shape (n_new, n_kernels)
+        Optimal for all given points and this one.
+    dual_gap : array of shape (n_new,)
+        Relative duality gap of each.
+    n_machines : array of shape (n_new,)
+        How many machines were trained; 0 where the weights of before are optimal.
     """
 
     transduction: Array
@@ -70,12 +75,13 @@ def transduce_pointwise(
 
     Parameters
     ----------
-    kernels : array (n, n, n_kernels), array (n, n), or list or dict of arrays (n, n)
+    kernels : array of shape (n_samples, n_samples, n_kernels)
+        Array of shape (n_samples, n_samples), or list or dict of arrays of shape (n_samples, n_samples).
         Positive semidefinite kernels over the given points, the labelled first.
-    y : array (n_labelled,) of two labels
-    new_rows : array (n_new, n, n_kernels)
+    y : array of shape (n_labelled,) of two labels
+    new_rows : array of shape (n_new, n_samples, n_kernels)
         Similarities of the new points to the given ones.
-    new_diagonal : array (n_new, n_kernels)
+    new_diagonal : array of shape (n_new, n_kernels)
         Similarities of the new points to themselves; ones for kernels of unit diagonal.
     method : {"soft1", "soft2"}, default="soft1"
     C : float, default=1.0

@@ -200,7 +200,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernels : "auto", "rich", kernel, callable, View, or list of kernels, callables, views and tuples
+    kernels : "auto", "rich", kernel, callable, View, (name, kernel, columns) or list of these, default="auto"
         Tuples are ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer. Two banks are ready for
         any table, with categories and gaps too (``View(encode=True)``); kernels that are constant on the
         training rows are left out:
@@ -304,7 +304,9 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         return self
 
     def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
+        """Fit, and return the training Grams kernels first: Ks of shape (m, n_samples, n_samples),
+        C-contiguous.
+        """
         place = self._place
         table = as_table(X)
         n = count_rows(table)
@@ -485,13 +487,14 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_test, d)
+        X : array-like, sparse matrix or DataFrame of shape (n_test, n_features)
 
         Yields
         ------
         index : int
             Position in `view_names_`, ascending; only active kernels after `restrict`.
-        K : ndarray of shape (n_test, n_train), float64
+        K : ndarray of shape (n_test, n_train)
+            Float64.
             (n_test, n_support) after `restrict`.
         """
         return self._iterate(self._test_table(X))

@@ -67,8 +67,10 @@ def fit_gating_features(
     table : the training samples, in the order of the stack; None where kernels are precomputed
     bank : the fitted bank
     names : the names of the bank's kernels
-    Ks : array (n_kernels, n, n), their training Grams
-    rows : array (n,), the bank's rows that the stack holds
+    Ks : array of shape (n_kernels, n_samples, n_samples)
+        Their training Grams.
+    rows : array of shape (n_samples,)
+        The bank's rows that the stack holds.
     """
     if isinstance(wanted, View | Kernel):
         return _fit_own_kernel(own_view(wanted), table)

@@ -75,7 +75,8 @@ class CompletedBank(Bank):
 
     Attributes
     ----------
-    present_ : ndarray of shape (n_train, m), bool
+    present_ : ndarray of shape (n_train, m)
+        Bool.
         Which training samples have which view.
     filling_ : MeanFilling, MutualFilling or None
     view_names_, n_train_, n_kernels_, active_, memory_
@@ -122,12 +123,12 @@ class CompletedBank(Bank):
     # --- fit -------------------------------------------------------------------------------------
 
     def fit_stack(self, X: Any, rows: np.ndarray | None = None) -> np.ndarray:
-        """Fit, and return the completed training Grams: Ks of shape (m, n, n).
+        """Fit, and return the completed training Grams: Ks of shape (m, n_samples, n_samples).
 
         Parameters
         ----------
         X : as for the bank; samples may lack views
-        rows : ndarray of int, optional
+        rows : ndarray of int, default=None
             The samples of a precomputed stack that count. The others are as if they were not there, but the
             rows of new samples still hold their columns.
         """

@@ -40,7 +40,8 @@ from multikernel.views.view import as_views, refuse_approximations
 
 @dataclass(eq=False, repr=False)
 class PrecomputedBank(Bank):
-    """A bank of precomputed kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
+    """A bank of precomputed kernels: X of shape (n_samples, n_samples, m) at fit and (n_test, n_train, m) at
+    prediction.
 
     A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped
     too) is used as it is; any other is converted once. A 2-D X is one kernel. A dict or list of matrices is
@@ -51,13 +52,13 @@ class PrecomputedBank(Bank):
     names : sequence of str, default=None
         Names of the kernels, or which of those of a `NamedStack` or dict to take, in this order. None: their
         own names, and ``"kernel-0"``, ``"kernel-1"``, … of kernels without.
-    dtype : {"float64", "float32"}
+    dtype : {"float64", "float32"}, default="float64"
         For stacks that are of neither type.
-    gram : {"dense", "memmap"}
+    gram : {"dense", "memmap"}, default="dense"
         Where a converted stack is put.
-    psd : {"error", "clip", "shift"}
+    psd : {"error", "clip", "shift"}, default="error"
         What to do with an indefinite kernel; a repair works on a copy of the stack.
-    memory_limit : int, optional
+    memory_limit : int, default=None
         Bytes that may be used, instead of what the system says is available.
 
     Attributes

@@ -30,7 +30,7 @@ _NO_IDS: _Ids = (None, None)
 
 
 class NamedStack(np.ndarray):
-    """A stack of Gram matrices, shape (n, k, m), that knows the names of its m kernels.
+    """A stack of Gram matrices, shape (n_samples, k, m), that knows the names of its m kernels.
 
     It is an array, so that whatever takes a stack takes it: scikit-learn's splitters, NumPy's functions, the
     reading of files that are mapped into memory. Samples may be taken from it (``stack[rows]``,
@@ -43,7 +43,7 @@ class NamedStack(np.ndarray):
 
     Parameters
     ----------
-    stack : array of shape (n, k, m)
+    stack : array of shape (n_samples, k, m)
         Used as it is, without a copy.
     names : sequence of str of length m
         Distinct and not empty.
@@ -376,7 +376,7 @@ def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
 
     Parameters
     ----------
-    kernels : dict or sequence of arrays of shape (n, k)
+    kernels : dict or sequence of arrays of shape (n_samples, k)
         Training Grams (k = n) or test rows against the training samples. A dict names the kernels, and the
         names stay with the stack: see `NamedStack`. Frames must have the same labels in all kernels; rows and
         columns of a square one must have the same labels or none in common.
@@ -385,7 +385,7 @@ def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n, k, m)
+    ndarray of shape (n_samples, k, m)
         A view on memory that holds one kernel after the other, so that estimators need no copy; of a dict a
         `NamedStack`.
 
@@ -516,13 +516,13 @@ def combine_kernels(kernels: Any, weights: Any) -> np.ndarray:
 
     Parameters
     ----------
-    kernels : array of shape (n, k, m), or dict or sequence of m arrays of shape (n, k)
+    kernels : array of shape (n_samples, k, m), or dict or sequence of m arrays of shape (n_samples, k)
     weights : array-like of shape (m,)
         In the order of the kernels.
 
     Returns
     -------
-    ndarray of shape (n, k), float64
+    ndarray of shape (n_samples, k), float64
 
     Examples
     --------

@@ -89,9 +89,9 @@ class MultiTable:
     Parameters
     ----------
     tables : dict of name -> table, or list of tables
-        Each table is a frame, an array of shape (n, d) or a sparse matrix; a list is named "table-0",
-        "table-1", and so on.
-    ids : array-like of shape (n,), default=None
+        Each table is a frame, an array of shape (n_samples, n_features) or a sparse matrix; a list is named
+        "table-0", "table-1", and so on.
+    ids : array-like of shape (n_samples,), default=None
         Names of the samples. None takes the index of the frames, if they all have the same one that is not
         just a row count.
 

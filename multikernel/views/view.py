@@ -692,7 +692,7 @@ def per_feature(
     ----------
     features : int, or iterable of column names or positions, all different
         How many columns there are, or which: ``per_feature(X.shape[1])``, ``per_feature(frame.columns)``.
-    kernel : kernel, optional
+    kernel : kernel, default=None
         Default ``Gaussian(gamma=1.0)``: the exponents of a product are then the widths of the features.
     standardize : bool or "auto", default=True
         As for :class:`View`.

@@ -71,11 +71,12 @@ class Tuned(KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels or values; (n, n_outputs) for :class:`MKLRidgeCV`
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels or values; (n_samples, n_outputs) for :class:`MKLRidgeCV`
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the loss sample by sample, and weighs the validation samples.
-        groups : array (n,), optional
+        groups : array of shape (n_samples,), default=None
             Of the samples, for a `cv` that reads them, such as GroupKFold.
         """
         self._check_search()

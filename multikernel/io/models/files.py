@@ -85,7 +85,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> 
     Parameters
     ----------
     path : str or path
-    trusted : iterable of str, classes or functions
+    trusted : iterable of str, classes or functions, default=()
         Full names (``"my_module.my_kernel"``) of functions and classes outside this package that the file may
         use. They are imported, and called when the model predicts: trust only what you know, since a file
         from a stranger could name anything there.
@@ -293,7 +293,7 @@ class ModelFolder:
 
         Parameters
         ----------
-        trusted : as for `load_model`
+        trusted : as for `load_model`, default=()
 
         Raises
         ------

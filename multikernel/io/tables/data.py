@@ -19,9 +19,10 @@ class TableData:
 
     Attributes
     ----------
-    X : DataFrame of shape (n, d), MultiTable, or ndarray of shape (n, n_train, n_kernels)
+    X : DataFrame of shape (n_samples, n_features)
+        MultiTable, or ndarray of shape (n_samples, n_train, n_kernels).
         The features by name, without the target; or the kernels.
-    y : ndarray of shape (n,) or (n, n_outputs), or None
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
         The target, where one was asked for; of censored times with the fields ``event`` and ``time``.
     view_columns : dict of str to list of str
         The columns of each view, where the file names views: ``view_NAME`` arrays of an .npz file, or columns

@@ -76,7 +76,7 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None) -> Fitted:
     Parameters
     ----------
     plan : FitPlan
-    on_step : callable, optional
+    on_step : callable, default=None
         Called with the entry of each iteration, where the estimator takes a callback.
 
     Returns

@@ -78,17 +78,17 @@ def plan_fit(
     Parameters
     ----------
     data : TableData
-    method : str, optional
+    method : str, default=None
         A name of `multikernel.registry.list_methods`; by default "mkl", of censored times "survival".
-    views : ViewList or list of View, optional
+    views : ViewList or list of View, default=None
         From `read_views`, which knows their costs too.
-    kernels : str, optional
+    kernels : str, default=None
         Kernels with commas between them, as for `parse_kernels`: on all columns, or on each view of the table
         where it names views. Without views and kernels: one Gaussian for each view of the table, else "auto".
-    task : {"auto", "classification", "regression", "unsupervised", "survival"}
+    task : {"auto", "classification", "regression", "unsupervised", "survival"}, default="auto"
         What the target is: "auto" takes fractions for values, a time with an event for survival, and anything
         else for classes.
-    parameters : mapping, optional
+    parameters : mapping, default=None
         Parameters of the method by name.
 
     Returns

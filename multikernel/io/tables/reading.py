@@ -68,7 +68,7 @@ def read_table(
         A .csv or .tsv file (also .csv.gz) with a header line, a .parquet file (which needs pyarrow:
         ``pip install 'multikernel[parquet]'``), or an .npz file with ``X``, ``view_NAME``, ``K`` or
         ``kernel_NAME`` arrays.
-    target : str, optional
+    target : str, default=None
         The column, or the array, that holds the labels or values to learn.
     ignore : sequence of str, default=()
         Columns to leave out, such as row numbers or names of the samples.
@@ -77,7 +77,7 @@ def read_table(
     keep_na : bool, default=False
         Whether NA, None, null and the like are names in the target and in the columns of `names` of a text
         file; only an empty cell is missing then.
-    censored : Censored, optional
+    censored : Censored, default=None
         The column of the event, where `target` holds censored times.
 
     Returns

@@ -100,7 +100,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
         ``cost``, ``table``, and, as for `View`, ``transforms``, ``standardize``, ``normalize`` ("none" for
         None), ``approximation``, ``rank`` and ``keep``. With ``[[gene_sets]]``, one view for each set of a
         GMT ``file``, as `views_from_gene_sets` makes them.
-    table : TableData, optional
+    table : TableData, default=None
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target. Gene sets need it.
 

@@ -547,7 +547,7 @@ def diffusion_kernel(adjacency: Any, beta: float = 1.0, *, normalized: bool = Tr
 
     Parameters
     ----------
-    adjacency : array-like or sparse matrix of shape (n, n)
+    adjacency : array-like or sparse matrix of shape (n_samples, n_samples)
         Symmetric, with entries of at least 0 and a zero diagonal: A_ij is the strength of the edge i–j.
     beta : float, default=1.0
         The time of the diffusion, greater than 0: as it grows, farther nodes become similar.
@@ -557,7 +557,7 @@ def diffusion_kernel(adjacency: Any, beta: float = 1.0, *, normalized: bool = Tr
 
     Returns
     -------
-    ndarray of shape (n, n)
+    ndarray of shape (n_samples, n_samples)
         Symmetric bit by bit and positive semidefinite: with eigenvalues exp(−beta l), l those of L.
 
     Examples

@@ -35,9 +35,9 @@ class Network:
     ----------
     edges : array-like or DataFrame of shape (m, 2) or (m, 3), or list of tuples
         Names of two nodes in each row, strings or whole numbers, and, in a third column, the weight.
-    weights : array-like of shape (m,), optional
+    weights : array-like of shape (m,), default=None
         The strength of each edge, at least 0; 1 if there are none.
-    nodes : list or array of names, optional
+    nodes : list or array of names, default=None
         All nodes in their order, also those without edges; if not given, the ends of the edges, sorted.
 
     Attributes
@@ -87,7 +87,7 @@ class Network:
         adjacency : array-like, DataFrame or sparse matrix of shape (N, N)
             Symmetric, with entries of at least 0: A_ij is the strength of the edge i–j. The diagonal is left
             out, as edges of nodes to themselves are.
-        nodes : list or array of N names, optional
+        nodes : list or array of N names, default=None
             If not given, those of a DataFrame's rows and columns, else 0, 1, …
 
         Returns

@@ -51,25 +51,25 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`. The first one has :math:`d_1 = 1`; give a simple one. One kernel alone
         leaves nothing to search.
-    method : {"response_surface", "eigenvalue", "weights"}
-    C : float
+    method : {"response_surface", "eigenvalue", "weights"}, default="response_surface"
+    C : float, default=1.0
         Penalty on margin violations. Only :math:`d_1` is fixed, so that the search also moves the effective
         C; choose C first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
-    cv : int, cross-validation generator or iterable of splits
+    cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is stratified and shuffled with `random_state`; there are no more folds than the
         smallest class has samples.
         With groups, ``list(cv.split(X, y, groups))``.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
         validation samples. Scores of probabilities are refused: the folds are not calibrated.
-    delta : float
+    delta : float, default=0.3
         The step of the design, in :math:`\log_{10}`.
-    bound : float
+    bound : float, default=1.0
         The search stays between :math:`10^{-bound}` and :math:`10^{bound}`; at most 10.
-    max_steps : int
+    max_steps : int, default=30
         Maximum number of points after the design, which has m (m + 1) / 2 for m kernels.
     degree : {1, 2}, default=2
         Of the response surface. 1 is for many kernels: the design has m points for m kernels, and each point
@@ -80,37 +80,38 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     relative : bool, default=True
         Whether the costs of ``method="eigenvalue"`` are relative to that of the first kernel. False is
         :math:`d_m = e_m^\gamma`, as printed; see Notes.
-    max_samples : int or float, optional
+    max_samples : int or float, default=None
         The points are measured on fewer training samples of each fold: their number, or their share;
         validation samples stay as they are, and the last model has all samples. All by default.
-    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}
+    multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}, default="ovr"
         As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
         the whole classifier.
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         Multiplies C class by class.
-    probability : bool
+    probability : bool, default=False
         Whether ``predict_proba`` is wanted: calibrates on five folds, at the costs found.
-    tol : float
+    tol : float, default=1e-3
         The relative duality gap to reach, at every point.
-    max_iter : int
+    max_iter : int, default=300
         Maximum number of weight updates, at every point.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Folds (and machines of the last fit) solved at the same time, in threads.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each point (``evaluation``, ``params``, ``score``, ``best_score``); a true
         answer ends the search, and the best point so far is taken.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes a line for each point to standard error.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Of the folds, of rough starts and of the calibration; None always means the same.
 
     Attributes
     ----------
-    costs_ : array (n_kernels,), the costs chosen; all 1 for ``method="weights"``
+    costs_ : array of shape (n_kernels,)
+        The costs chosen; all 1 for ``method="weights"``.
     surface_ : ResponseSurface or None
         With ``plot()`` for two or three kernels. Its response is one minus the score. None for
         ``method="eigenvalue"`` and for one kernel.
@@ -122,16 +123,19 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
         ``GridSearchCV`` has them.
     estimator_ : MKLClassifier, the last fit
     n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
-    kernel_weights_ : array (n_kernels,)
+    kernel_weights_ : array of shape (n_kernels,)
         Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
         ``method="weights"``.
-    machine_weights_ : array (n_machines, n_kernels)
+    machine_weights_ : array of shape (n_machines, n_kernels)
     view_names_ : list of str
-    dual_coef_ : array (n_machines, n_support), label × dual
-    support_ : array (n_support,), indices of the support samples
-    intercept_ : array (n_machines,)
-    C_ : array (n_machines,), the C used
-    classes_ : array (n_classes,)
+    dual_coef_ : array of shape (n_machines, n_support)
+        Label × dual.
+    support_ : array of shape (n_support,)
+        Indices of the support samples.
+    intercept_ : array of shape (n_machines,)
+    C_ : array of shape (n_machines,)
+        The C used.
+    classes_ : array of shape (n_classes,)
     objective_ : float, the dual value at the learned kernel (sum over the machines)
     dual_gap_ : float, the relative duality gap of the last fit (the largest of the machines)
     total_cost_ : float, as for :class:`MKLClassifier`, where all kernels cost the same
@@ -215,9 +219,10 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample, and weighs the validation samples.
         """
         return self._fit(X, y, sample_weight)

@@ -30,8 +30,41 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
 
     Parameters
     ----------
-    kernels, method, search_C, delta, bound, max_steps, degree, rule, relative, max_samples, tol, max_iter,
-    max_time, n_jobs, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`RegularizedMKLClassifier`.
+    method : {"lp", "qp", "mark"}, default="response_surface"
+        As for :class:`RegularizedMKLClassifier`.
+    search_C : bool, default=False
+        As for :class:`RegularizedMKLClassifier`.
+    delta : float, default=0.3
+        As for :class:`RegularizedMKLClassifier`.
+    bound : float, default=1.0
+        As for :class:`RegularizedMKLClassifier`.
+    max_steps : int, default=30
+        As for :class:`RegularizedMKLClassifier`.
+    degree : int, default=2
+        As for :class:`RegularizedMKLClassifier`.
+    rule : {"best", "last"}, default="best"
+        As for :class:`RegularizedMKLClassifier`.
+    relative : bool, default=True
+        As for :class:`RegularizedMKLClassifier`.
+    max_samples : int, default=None
+        As for :class:`RegularizedMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`RegularizedMKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`RegularizedMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`RegularizedMKLClassifier`.
+    n_jobs : int, default=None
+        As for :class:`RegularizedMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`RegularizedMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`RegularizedMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`RegularizedMKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`RegularizedMKLClassifier`.
     C : float or "auto", default="auto"
         Penalty on errors beyond epsilon. "auto" is the standard deviation of y.
@@ -39,7 +72,7 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
         Errors below it are free. "auto" is a tenth of the standard deviation of y.
     cv : int, cross-validation generator or iterable of splits, default=5
         A number of folds is shuffled with `random_state`.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; R² by default.
 
     Attributes
@@ -107,9 +140,10 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,)
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample, and weighs the validation samples.
         """
         return self._fit(X, y, sample_weight)

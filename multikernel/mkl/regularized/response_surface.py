@@ -169,11 +169,11 @@ class ResponseSurface:
     factors : dict
         Name to bounds ``(low, high)``, or ``(low, centre, high)``; the centre is the geometric mean unless
         given. All are positive, and searched on a logarithmic scale.
-    delta : float
+    delta : float, default=0.3
         The step of the design, in parts of the way from the centre to the nearer bound, on that scale.
-    tol : float
+    tol : float, default=1e-2
         The search ends when the lowest point of the surface moves no more than this, in the same units.
-    max_steps : int
+    max_steps : int, default=30
         Maximum number of points after the design; 0 measures the design only.
     degree : {1, 2}, default=2
         2 fits a quadratic, whose lowest point is the next one to measure. 1 fits a plane around the best
@@ -184,16 +184,18 @@ class ResponseSurface:
     Attributes
     ----------
     names : list of str
-    points_ : array (n_evaluations, n_factors), the values of the factors measured, in order
-    values_ : array (n_evaluations,), the responses
+    points_ : array of shape (n_evaluations, n_factors)
+        The values of the factors measured, in order.
+    values_ : array of shape (n_evaluations,)
+        The responses.
     best_point_ : dict, the best point measured; of equally good ones the nearest to the centre
     best_value_ : float
     best_index_ : int, its position in ``points_``
     chosen_point_ : dict, the point that `rule` chooses
     chosen_index_ : int, its position in ``points_``
     constant_ : float
-    gradient_ : array (n_factors,)
-    hessian_ : array (n_factors, n_factors)
+    gradient_ : array of shape (n_factors,)
+    hessian_ : array of shape (n_factors, n_factors)
         The coefficients of the surface, constant_ + gradient_'u + ½ u'hessian_ u, where u is log₁₀ of the
         ratio of the factors to their centre. For ``degree=1`` the plane around the best point.
     lowest_point_ : dict, where the surface is lowest in the box
@@ -285,10 +287,10 @@ class ResponseSurface:
         ----------
         response : callable
             From a dict of factor values to a finite number, the smaller the better.
-        map : callable, optional
+        map : callable, default=map
             ``map(response, points)`` gives the responses of several points in their order: that of an
             executor of ``concurrent.futures`` measures the design in parallel.
-        callback : callable, optional
+        callback : callable, default=None
             Called with a dict after each measurement (``evaluation``, ``point``, ``value``, ``best_value``,
             ``is_design``); a true answer ends the search.
 
@@ -402,11 +404,11 @@ class ResponseSurface:
 
         Parameters
         ----------
-        points : dict of factor values, or array-like (n, n_factors)
+        points : dict of factor values, or array-like of shape (n_samples, n_factors)
 
         Returns
         -------
-        float for a dict, else array (n,)
+        float for a dict, else array of shape (n_samples,)
         """
         self._require_search()
         if isinstance(points, Mapping):
@@ -420,7 +422,7 @@ class ResponseSurface:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
+        ax : matplotlib Axes, default=None
             A new figure by default.
 
         Returns

@@ -55,9 +55,9 @@ def score_by_view(self: Any, X: Any, y: Any, sample_weight: Any = None) -> pd.Da
     Parameters
     ----------
     X : as for ``predict``
-    y : array or DataFrame, (n,) or (n, n_outputs)
+    y : array or DataFrame, (n_samples,) or (n_samples, n_outputs)
         NaN where a target was not observed: its parts are over the other samples.
-    sample_weight : array (n,), optional
+    sample_weight : array of shape (n_samples,), default=None
 
     Returns
     -------

@@ -62,8 +62,37 @@ class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
 
     Parameters
     ----------
-    kernels, alphas, cv, halving, fit_intercept, candidates, refine, refit, costs, tol, max_iter, max_time,
-    callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="rich"
+        As for :class:`MKLRidgeCV`.
+    alphas : sequence of float, default=(0.0001, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+        As for :class:`MKLRidgeCV`.
+    cv : int, cross-validation generator or iterable of splits, default=None
+        As for :class:`MKLRidgeCV`.
+    halving : bool, default=True
+        As for :class:`MKLRidgeCV`.
+    fit_intercept : bool, default=True
+        As for :class:`MKLRidgeCV`.
+    candidates : int or array of shape (n_candidates, n_kernels), default=100
+        As for :class:`MKLRidgeCV`.
+    refine : bool, default=False
+        As for :class:`MKLRidgeCV`.
+    refit : bool, default=True
+        As for :class:`MKLRidgeCV`.
+    costs : array of shape (n_kernels,) or dict of view name to cost, default=None
+        As for :class:`MKLRidgeCV`.
+    tol : float, default=1e-3
+        As for :class:`MKLRidgeCV`.
+    max_iter : int, default=300
+        As for :class:`MKLRidgeCV`.
+    max_time : float, default=None
+        As for :class:`MKLRidgeCV`.
+    callback : callable, default=None
+        As for :class:`MKLRidgeCV`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLRidgeCV`.
+    verbose : int, default=0
+        As for :class:`MKLRidgeCV`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLRidgeCV` with ``targets="each"``. A number of folds is not stratified.
     loss : {"squared", "squared_hinge"}, default="squared"
         - "squared": the regressions on the signs are the classifiers.
@@ -76,8 +105,9 @@ class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
         The classes of ``y``; of an indicator matrix the numbers of its columns.
     target_names_ : list of str
         The labels: columns of a frame, numbers, or classes (one for two classes).
-    alpha_ : array (n_labels,)
-    machine_weights_ : array (n_labels, n_kernels), the weights of each label
+    alpha_ : array of shape (n_labels,)
+    machine_weights_ : array of shape (n_labels, n_kernels)
+        The weights of each label.
     candidates_, best_index_, best_score_, candidate_scores_, refined_, target_gaps_, out_of_fold_, norm_,
     n_splits_, n_solves_
         As for :class:`MKLRidgeCV` with ``targets="each"``, of the regressions on the signs.

@@ -58,20 +58,20 @@ class MarginMKL(MarginLearner):
 
     Parameters
     ----------
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are: of kernels scaled by s it is C/s.
-    norm : float ≥ 1 or infinity
+    norm : float ≥ 1 or infinity, default=1.0
         The p of the set of weights.
-    costs : array (n_kernels,), optional
+    costs : array of shape (n_kernels,), default=None
         The positive d_m, 1 each by default.
-    epsilon : float
+    epsilon : float, default=0.1
         Half the width of the tube, for values.
-    nu : float in (0, 1]
+    nu : float in (0, 1], default=0.5
         The largest share of samples outside, for nothing.
-    tol : float
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
@@ -80,7 +80,8 @@ class MarginMKL(MarginLearner):
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
         For nothing J may be 0 (linear kernels of centred data): |objective_| then counts as at least a
         thousandth of tr(K)/(2n²), K the smallest kernel.
-    dual_coef_ : array (n_machines, n), label × dual
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
 
     Examples
     --------
@@ -138,20 +139,22 @@ class EasyMKL(TwoClassLearner):
 
     Parameters
     ----------
-    reg : float in (0, 1]
+    reg : float in (0, 1], default=0.1
         Λ.
-    tol : float
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), η_m n / tr K_m, for the kernels as they are
+    kernel_weights_ : array of shape (n_kernels,)
+        Η_m n / tr K_m, for the kernels as they are.
     objective_ : float, the minimum
     dual_gap_ : float, relative: no γ has a value below objective_ · (1 − dual_gap_)
-    points_ : array (n_machines, n), γ
+    points_ : array of shape (n_machines, n_samples)
+        Γ.
 
     References
     ----------
@@ -219,26 +222,30 @@ class LogPenaltyMKL(MarginLearner):
 
     Parameters
     ----------
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are.
-    share : float
+    share : float, default=0.1
         e, the share beyond which a kernel costs little more; the smaller, the sparser.
-    epsilon, nu
+    epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
-    tol : float
+    nu : float in (0, 1], default=0.5
+        Of values and of nothing, as for :class:`MarginMKL`.
+    tol : float, default=1e-3
         For the gap.
-    max_iter : int
+    max_iter : int, default=300
         Convex problems to solve.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), the machine found is that of C on this kernel
+    kernel_weights_ : array of shape (n_kernels,)
+        The machine found is that of C on this kernel.
     objective_ : float, the value
     dual_gap_ : float, stationarity: the value less a lower bound of the convex function that bounds it from
         above and touches it, relative
-    part_norms_ : array (n_kernels,), ‖w_m‖
+    part_norms_ : array of shape (n_kernels,)
+        ‖w_m‖.
 
     References
     ----------

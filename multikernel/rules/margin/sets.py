@@ -38,16 +38,18 @@ class CappedMKL(MarginLearner):
 
     Parameters
     ----------
-    total : float, optional
+    total : float, default=None
         B, above 0 and at most the number of kernels; half of that by default, at least 1.
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are.
-    epsilon, nu
+    epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
-    tol : float
+    nu : float in (0, 1], default=0.5
+        Of values and of nothing, as for :class:`MarginMKL`.
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
@@ -55,7 +57,8 @@ class CappedMKL(MarginLearner):
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
         (for nothing as for :class:`MarginMKL`, where J is 0)
-    dual_coef_ : array (n_machines, n), label × dual
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
 
     References
     ----------
@@ -113,16 +116,18 @@ class LowerBoundedMKL(MarginLearner):
 
     Parameters
     ----------
-    lowest : float in [0, 1)
+    lowest : float in [0, 1), default=0.5
         η_min in units of 1/P: 0 is :class:`MarginMKL` of norm 1, at 1 all weights would be equal.
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are.
-    epsilon, nu
+    epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
-    tol : float
+    nu : float in (0, 1], default=0.5
+        Of values and of nothing, as for :class:`MarginMKL`.
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
@@ -130,7 +135,8 @@ class LowerBoundedMKL(MarginLearner):
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
         (for nothing as for :class:`MarginMKL`, where J is 0)
-    dual_coef_ : array (n_machines, n), label × dual
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
 
     References
     ----------
@@ -182,16 +188,18 @@ class ElasticNetMKL(MarginLearner):
 
     Parameters
     ----------
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are.
-    reg : float ≥ 0
+    reg : float ≥ 0, default=1.0
         λ, in the units of J, whose size at C is at most C × the number of samples.
-    epsilon, nu
+    epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
-    tol : float
+    nu : float in (0, 1], default=0.5
+        Of values and of nothing, as for :class:`MarginMKL`.
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
@@ -199,7 +207,8 @@ class ElasticNetMKL(MarginLearner):
     objective_ : float, J and penalty at the weights
     dual_gap_ : float, relative: no weights have a value below objective_ − dual_gap_ · |objective_|
         (for nothing as for :class:`MarginMKL`, where J is 0)
-    dual_coef_ : array (n_machines, n), label × dual
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
 
     References
     ----------
@@ -255,29 +264,35 @@ class GroupMKL(MarginLearner):
 
     Parameters
     ----------
-    groups : list of lists of numbers or names of kernels, optional
+    groups : list of lists of numbers or names of kernels, default=None
         Each kernel once; default: each is a group.
-    C : float
+    C : float, default=1.0
         Price of the slacks, for the kernels as they are.
-    inner, outer : float in [1, 2]
+    inner : float in [1, 2], default=1.3333333333333333
         s and r.
-    costs : array (n_groups,), optional
+    outer : float in [1, 2], default=1.0
+        s and r.
+    costs : array of shape (n_groups,), default=None
         The positive d_l, 1 each by default.
-    epsilon, nu
+    epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
-    tol : float
+    nu : float in (0, 1], default=0.5
+        Of values and of nothing, as for :class:`MarginMKL`.
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
-    groups_ : int array (n_kernels,), the group of each kernel
+    groups_ : int array of shape (n_kernels,)
+        The group of each kernel.
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
         (for nothing as for :class:`MarginMKL`, where J is 0)
-    dual_coef_ : array (n_machines, n), label × dual
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
 
     References
     ----------
@@ -387,22 +402,24 @@ class RadiusMargin(MarginLearner):
 
     Parameters
     ----------
-    C : float or infinity
+    C : float or infinity, default=1.0
         Price of the slacks.
-    epsilon : float
+    epsilon : float, default=0.1
         Half the width of the tube, for values.
-    tol : float
+    tol : float, default=1e-3
         Relative duality gap to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
     ----------
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ · (1 − dual_gap_)
-    dual_coef_ : array (n_machines, n), label × dual
-    ball_ : array (n,), b. With r_m = b'diag K_m − b'K_mb and q_m = Σ β'K_mβ, the lower bound is
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
+    ball_ : array of shape (n_samples,)
+        B. With r_m = b'diag K_m − b'K_mb and q_m = Σ β'K_mβ, the lower bound is.
         S(β) − ½ max_m q_m / r_m, S(β) the linear part of the machines' dual
 
     References
@@ -478,12 +495,12 @@ class RadiusMarginProduct(MarginLearner):
 
     Parameters
     ----------
-    C : float or infinity
+    C : float or infinity, default=1.0
         Penalty on the squared slacks, for kernels of mean diagonal 1.
-    tol : float
+    tol : float, default=1e-3
         Stationarity to reach.
-    max_iter : int
-    max_time : float, optional
+    max_iter : int, default=300
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
     Attributes
@@ -491,8 +508,10 @@ class RadiusMarginProduct(MarginLearner):
     objective_ : float, R²‖w‖² at the weights
     dual_gap_ : float
         Stationarity: how much the tangent of the objective falls over the set of weights, relative to it.
-    dual_coef_ : array (n_machines, n), label × dual
-    ball_ : array (n,), b: the center of the ball is Σ_i b_i φ(x_i)
+    dual_coef_ : array of shape (n_machines, n_samples)
+        Label × dual.
+    ball_ : array of shape (n_samples,)
+        B: the center of the ball is Σ_i b_i φ(x_i).
 
     References
     ----------

@@ -24,27 +24,29 @@ class LowRankBank:
 
     Parameters
     ----------
-    kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
+    kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples, default="auto"
         As for :class:`KernelBank`; views may name their `approximation` and `rank`.
     standardize : bool or "auto", default="auto"
     normalize : {"variance", "diagonal", "trace", "auto"} or None, default="auto"
         As for :class:`KernelBank`.
-    rank : int, float or None
+    rank : int, float or None, default=None
         For views that name none: columns of a factor, or the largest relative trace error on the reference
         rows, within at most n / 4 columns of n rows, not less than 200 and not more than 1000. None is 200
         columns, or as many as there are rows.
-    seed : int
+    seed : int, default=0
         Of the landmarks and of random features.
-    dtype : {"float64", "float32"}
+    dtype : {"float64", "float32"}, default="float64"
         Of what `transform` returns; everything is computed in double precision.
 
     Attributes
     ----------
     view_names_ : list of str
     n_kernels_ : int
-    ranks_ : ndarray of shape (n_kernels,), int
+    ranks_ : ndarray of shape (n_kernels,)
+        Int.
         Columns of each view's factor; 0 for views that are not active.
-    offsets_ : ndarray of shape (n_kernels + 1,), int
+    offsets_ : ndarray of shape (n_kernels + 1,)
+        Int.
         The factor of view m stands in the columns ``offsets_[m]:offsets_[m + 1]``.
     approximations_ : list of str
         ``"exact"``, ``"nystroem"``, ``"cholesky"`` or ``"random_features"``, one for each view.
@@ -103,10 +105,10 @@ class LowRankBank:
 
         Parameters
         ----------
-        sample : array-like, sparse matrix or DataFrame of shape (n_sample, d), or several tables
-        n_rows : int, optional
+        sample : array-like, sparse matrix or DataFrame of shape (n_sample, n_features), or several tables
+        n_rows : int, default=None
             How many rows there are of which these are a sample, for messages; default: these are all.
-        automatic : collection of str, optional
+        automatic : collection of str, default=None
             Names of views that are left out where they are constant, and not refused; default: those that
             "auto" chose.
         """
@@ -144,7 +146,7 @@ class LowRankBank:
     # --- factors ---------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
-        """Factors of all rows, views side by side: Z of shape (n, Σ ranks_), C-contiguous."""
+        """Factors of all rows, views side by side: Z of shape (n_samples, Σ ranks_), C-contiguous."""
         table = self._table(X)
         Z = self._allocated(table)
         for part in iter_parts(table, self.views_, self.active_):
@@ -156,7 +158,7 @@ class LowRankBank:
 
         Returns
         -------
-        Z : ndarray of shape (n, Σ ranks_)
+        Z : ndarray of shape (n_samples, Σ ranks_)
         traces : ndarray of shape (2, n_kernels)
             Σ k(x, x) and Σ ‖z‖² over the rows; of several blocks of rows they add up, see `trace_errors`.
         """
@@ -180,7 +182,7 @@ class LowRankBank:
         return np.where(has_no_error, np.nan, trace_errors(*traces))
 
     def iter_factors(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield ``(index, Z_m)`` for one active view after the other; Z_m of shape (n, r_m), float64."""
+        """Yield ``(index, Z_m)`` for each active view; Z_m of shape (n_samples, r_m), float64."""
         table = self._table(X)
         for index in self.active_:
             Z = np.empty((count_rows(table), self.views_[index].rank))

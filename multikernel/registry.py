@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from . import rules
 from ._validation import check_choice, check_task, refuse_old_names
-from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor, ProbitMKLClassifier
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
 from .cooperative import CooperativeClassifier, CooperativeRidge
@@ -128,6 +128,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         ColumnBoostingRegressor,
     ),
     ("bayesian", "Posteriors of weights and predictions", BayesianMKLClassifier, BayesianMKLRegressor),
+    ("probit", "Multinomial probit on a convex combination", ProbitMKLClassifier),
     (
         "gaussian_process",
         "Gaussian processes on a learned sum of kernels",

@@ -22,7 +22,7 @@ from multikernel import (
     MKLRidge,
     MKLRidgeCV,
 )
-from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor, ProbitMKLClassifier
 from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.clustering import MultipleKernelKMeans
 from multikernel.cooperative import CooperativeClassifier, CooperativeRidge
@@ -190,6 +190,7 @@ ESTIMATORS = [
     CompositionalKernelClassifier([Linear(), Gaussian()]),
     BayesianMKLClassifier([Linear(), Gaussian()], max_iter=5),
     BayesianMKLRegressor([Linear(), Gaussian()], max_iter=5),
+    ProbitMKLClassifier([Linear(), Gaussian()], max_iter=5),
     AdditiveGPClassifier([Linear(), Gaussian()]),
     AdditiveGPRegressor([Linear(), Gaussian()]),
     ColumnBoostingClassifier([Linear(), Gaussian()], max_columns=4),

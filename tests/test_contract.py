@@ -138,6 +138,7 @@ ENTRIES = {
     "PosteriorSVC": Entry(
         same_kernels=None, by_kernels=1e-3
     ),  # neighbors are found among columns, or in the feature space
+    "ProbitMKLClassifier": Entry({"max_iter": 20}, by_order=1e-5),
     "ProjectionKernelClassifier": Entry(**PROJECTED),
     "ProjectionKernelOneClass": Entry(**PROJECTED),
     "ProjectionKernelRegressor": Entry(**PROJECTED),

@@ -155,6 +155,7 @@ TOL = {
     "AdditiveGPRegressor": "its gap is in nats a sample, no share of the objective",
     "BayesianMKLClassifier": "its gap is in nats a sample, no share of the objective",
     "BayesianMKLRegressor": "its gap is in nats a sample, no share of the objective",
+    "ProbitMKLClassifier": "its gap is in nats a sample, no share of the objective",
     "DirichletWeights": "its gap is Newton's decrement in nats",
 }
 # What max_iter counts where it is not updates of weights in a convex problem, whose default is 300.
@@ -173,6 +174,7 @@ MAX_ITER = {
     "LocalizedRidge": 100,
     "LocalizedRidgeClassifier": 100,
     "NonstationaryClassifier": 30,  # convex problems from one start, not convex
+    "ProbitMKLClassifier": 1000,  # updates of a variational posterior
     "PairwiseRidge": 1000,  # products with the kernels
     "ProjectionKernelClassifier": 100,
     "ProjectionKernelOneClass": 100,
@@ -182,6 +184,7 @@ ITERATES = {"max_iter", "n_rounds", "n_steps"}
 # Others with a limit of their time: loops without a number of iterations, and kernels that are tried in turn.
 ALSO_LIMITED = {"DiscriminantMKL", "KimDiscriminant", "SpectralKernelClassifier"}
 UNWEIGHTED = {
+    "ProbitMKLClassifier": "the likelihood of the model has no weights",
     "AdditiveGPClassifier": "the likelihood of the model has no weights",
     "AdditiveGPRegressor": "the likelihood of the model has no weights",
     "BayesianMKLClassifier": "the likelihood of the model has no weights",

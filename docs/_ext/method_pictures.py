@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 import multikernel as mk
 from multikernel import View
-from multikernel.bayesian import BayesianMKLRegressor
+from multikernel.bayesian import BayesianMKLRegressor, ProbitMKLClassifier
 from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.clustering import MultipleKernelKMeans
 from multikernel.cooperative import CooperativeRidge
@@ -455,6 +455,26 @@ def bayesian(fig: Figure) -> None:
     left.plot(fine, mean, color=COLOURS[0])
     left.plot(x, y, "o", ms=3, color=COLOURS[1])
     bare(left, f"noise {model.noise_:.2f} (in truth 0.20)")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "probit",
+    "The probability of the most probable of three classes over two columns, and the weights.",
+)
+def probit(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.digitize(X[:, 0] + 0.5 * np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=120), [-0.5, 0.5])
+    model = ProbitMKLClassifier([("line", Linear()), ("wide", Gaussian(0.1)), ("narrow", Gaussian(2.0))])
+    model.fit(X, y)
+    grid = np.linspace(-2.5, 2.5, 60)
+    points_of = np.stack(np.meshgrid(grid, grid), axis=2).reshape(-1, 2)
+    sure = model.predict_proba(points_of).max(axis=1).reshape(60, 60)
+    left, right = two_panels(fig)
+    left.contourf(grid, grid, sure, levels=10, cmap="Greys", alpha=0.6)
+    points(left, X, y)
+    bare(left, "dark: sure")
     weights(right, model, "weights")
 
 

@@ -43,7 +43,7 @@ class BayesianMKL(KernelEstimator):
     certificate = "stationarity"
     _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
-    _posterior: BayesianResult
+    _posterior: Any
     sparse: bool
     priors: Any
     spread: float

@@ -33,6 +33,7 @@ from .posterior import Gamma, Model, Posterior, Priors, ScaledStack, first_poste
 from .truncated import Truncated, truncate_binary, truncate_classes
 
 _WINDOW = 10  # sweeps whose rises are compared
+ROUNDS = 2 * _WINDOW  # bounds without which rises are not compared
 _SLOWEST = 0.99
 _MEMORY = 20  # sweeps that are extrapolated
 _RIDGE = 1e-10
@@ -130,7 +131,7 @@ class _Ascent:
                 ahead.add(start, coordinates(q))
                 start = ahead.next(coordinate_units(q))
             gap = remaining_rise(bounds) / self.model.stack.n
-            reached = gap <= self.options.tol and len(bounds) > 2 * _WINDOW
+            reached = gap <= self.options.tol and len(bounds) > ROUNDS
             if self.record.note(self._entry(iteration, bounds[-1], gap, q), reached=reached):
                 break
         return self._result(q, gap)

@@ -129,21 +129,33 @@ class ScaledStack:
         self.n_kernels, self.n = Ks.shape[:2]
         self.scales = np.array([1.0 / float(np.diagonal(K).mean(dtype=np.float64)) for K in Ks])
         self.squares = np.zeros((self.n, self.n))
-        for K in self._each():
+        for K in self.each():
             self.squares += K @ K
 
-    def _each(self) -> Iterator[Array]:
+    def each(self) -> Iterator[Array]:
         for scale, K in zip(self.scales, self.Ks, strict=True):
             yield np.multiply(K, scale, dtype=np.float64)
 
+    def total(self, weights: Array) -> Array:
+        """Σ_m weights_m K_m, (n, n)."""
+        total = np.zeros((self.n, self.n))
+        for weight, scale, K in zip(weights, self.scales, self.Ks, strict=True):
+            if weight != 0.0:
+                total += np.multiply(K, weight * scale, dtype=np.float64)
+        return total
+
+    def inner(self, A: Array) -> Array:
+        """tr(K_m A) for each kernel."""
+        return self.scales * np.array([float(np.vdot(K, A)) for K in self.Ks])
+
     def apply(self, a: Array) -> Array:
         """K_m a_l for each output and kernel: (L, n) to (L, n_kernels, n)."""
-        return np.stack([a @ K for K in self._each()], axis=1)
+        return np.stack([a @ K for K in self.each()], axis=1)
 
     def adjoint(self, g: Array) -> Array:
         """Σ_m K_m g_lm: (L, n_kernels, n) to (L, n)."""
         total = np.zeros((g.shape[0], self.n))
-        for m, K in enumerate(self._each()):
+        for m, K in enumerate(self.each()):
             total += g[:, m] @ K
         return total
 

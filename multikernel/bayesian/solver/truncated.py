@@ -18,6 +18,7 @@ from ..._typing import Array
 _STEP = 0.5  # in units of the narrowest width, 1/√k
 _REACH = 9.0  # in units of the widest, 1
 _NEWTON = 30
+_DEEP, _TERMS = -10.0, 60  # from where on the tail is a continued fraction, of so many terms
 _LOG_ROOT_2PI = 0.5 * np.log(2.0 * np.pi)
 _BLOCK = 2**21  # numbers of one block of the integral
 
@@ -33,7 +34,9 @@ def truncate_binary(m: Array, signs: Array, margin: float) -> Truncated:
     """For two classes: m (n,), signs (n,) of ±1, the margin ν."""
     depth = signs * m - margin
     log_mass = log_ndtr(depth)
-    return Truncated(log_mass, m + signs * np.exp(_log_density(depth) - log_mass))
+    near = m + signs * np.exp(_log_density(depth) - log_mass)
+    deep = depth < _DEEP
+    return Truncated(log_mass, np.where(deep, signs * (margin + _excess(np.where(deep, depth, _DEEP))), near))
 
 
 def truncate_classes(m: Array, codes: Array, margin: float | Array) -> Truncated:
@@ -55,6 +58,14 @@ def truncate_classes(m: Array, codes: Array, margin: float | Array) -> Truncated
     mean.T[others.T] -= fall.ravel()
     mean[codes, np.arange(n)] += fall.sum(axis=1)
     return Truncated(log_mass, mean)
+
+
+def _excess(depth: Array) -> Array:
+    """d + φ(d)/Φ(d) far out in the tail, where the two cancel, by a continued fraction."""
+    fraction = np.zeros_like(depth)
+    for k in range(_TERMS, 0, -1):
+        fraction = k / (fraction - depth)
+    return fraction
 
 
 def _log_density(x: Array) -> Array:

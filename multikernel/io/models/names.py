@@ -16,7 +16,9 @@ from functools import cache
 from typing import Any
 
 from ...bayesian.estimators import BayesianMKLClassifier, BayesianMKLRegressor
+from ...bayesian.probit import ProbitMKLClassifier
 from ...bayesian.solver.learn import BayesianResult
+from ...bayesian.solver.probit import ProbitResult
 from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor
 from ...clustering.kmeans import MultipleKernelKMeans
 from ...cooperative.estimators import CooperativeClassifier, CooperativeRidge

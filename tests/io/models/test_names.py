@@ -46,7 +46,8 @@ FORMAT_2 = """
     MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultiTaskMKLClassifier MultiTaskMKLRegressor
     MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
-    ObjectArray PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
+    ObjectArray ProbitMKLClassifier
+    ProbitResult PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial
     PolynomialProjection PolynomialRidge PosteriorSVC Power Precomputed PrecomputedBank Product
     ProductRule ProjectionKernelClassifier ProjectionKernelOneClass ProjectionKernelRegressor
     ProjectionModel Quadratic RadiusMargin RadiusMarginProduct RandomWalk RankScaling RegularizedLaplacian

@@ -1,0 +1,376 @@
+"""Multiple kernel learning over all widths of an interval: classifier, regressor, novelty detector."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
+from .._validation import check_choice, check_number
+from ..core.about import About
+from ..core.decisions import MachineClassifier, MachineNovelty, Machines, binary_problems, calibrate
+from ..core.estimator import BaseMKL, Solved, refusing_overflow, require_finite
+from ..core.inputs import (
+    Samples,
+    check_nu,
+    check_sample_weights,
+    check_targets,
+    encode_labels,
+    price_samples,
+    require_two_classes,
+    standard_deviation,
+    weigh_samples,
+)
+from ..core.optim.loop import Status
+from ..core.svm.losses import EpsilonInsensitive, Hinge, Loss, OneClass, SquaredError, SquaredHinge
+from ..rows import count_rows
+from ..views import make_bank
+from ..views.tables import as_table
+from ..views.view import as_views, place_views
+from .families import DEFAULT_BOX, Family, Found, bank_of_found, make_families
+from .solver.columns import learn_widths
+
+_FREE_SHARE = 0.1  # of the standard deviation of y: errors that are not penalized by default
+
+INFINITE = About(
+    family="margin",
+    problem="min J(μ) over the measures μ ≥ 0 on all widths γ of a box, μ(all) ≤ 1, with the kernel ∫ K_γ dμ",
+    solver="column generation; the widths that were not tried are bounded by branch and bound; duality gap",
+    cost="some five weight learners on some kernels for each view; memory P n² for distances, and the kernels",
+    use="Gaussian or Laplacian kernels whose width is not known, one for each view.",
+    reference="Argyriou, Micchelli & Pontil 2005; Gehler & Nowozin 2008",
+)
+
+
+@dataclass(eq=False, repr=False)
+class _InfiniteMKL(BaseMKL):
+    """What the three estimators share."""
+
+    about = INFINITE
+    norm = 1.0
+    costs = None
+    _keeps_views = False
+    _storage_options = ("psd",)
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    box: Any = DEFAULT_BOX
+    tol: float = 1e-3
+    max_iter: int = 100
+    max_time: float | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
+
+    def _fit_families(self, X: Any, samples: Samples) -> tuple[Array, list[Family]]:
+        """The fixed kernels (n_fixed, n, n), and the families; the bank is kept."""
+        self._check_numerics()
+        self._check_storage()
+        self._bank = make_bank(self.kernels, **self._bank_options)
+        Ks = np.asarray(self._fit_stack(X, samples), np.float64)
+        self._tell_of_kernels(Ks)
+        self.gram_, self.missing_, self.memory_, self.kept_views_ = "dense", "error", self._bank.memory_, []
+        if self._precomputed:
+            self._fixed: Sequence[int] = range(len(Ks))
+            return Ks, []
+        views = place_views(as_views(self._bank), as_table(X))
+        self._fixed, families = make_families(self._bank, views, self.box)
+        return Ks[list(self._fixed)], families
+
+    def _learn_widths(
+        self, X: Any, samples: Samples, names: list[str], losses: Callable[[], Sequence[Loss]]
+    ) -> None:
+        """Learn widths and weights, common to all machines, and store them."""
+        fixed, families = self._fit_families(X, samples)
+        options = self._options(self._draw_seed(), "")
+        with refusing_overflow():
+            result, columns = learn_widths(fixed, [family.kernels for family in families], losses(), options)
+        if result.suspicious or result.status == Status.INDEFINITE:
+            self._require_psd(fixed, range(len(fixed)))
+        require_finite(result)
+        if self._precomputed:
+            self._found = [Found(name, name, np.nan) for name in self.view_names_]
+        else:
+            self._bank, self._found = bank_of_found(self._bank, self._fixed, families, columns)
+            self.view_names_ = list(self._bank.view_names_)
+        del self._fixed
+        self._costs = np.ones(len(self._found))
+        self._store([Solved(result, np.arange(samples.rows.size), names)], samples)
+        self.gammas_ = np.array([kernel.gamma for kernel in self._found])
+        self._found_views = [kernel.view for kernel in self._found]
+        del self._found
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The kernels that were found, one row for each.
+
+        Returns
+        -------
+        DataFrame
+            By the name of the kernel: ``view``, ``gamma`` (NaN where it was not learned) and ``weight``.
+        """
+        check_is_fitted(self)
+        columns = {"view": self._found_views, "gamma": self.gammas_, "weight": self.kernel_weights_}
+        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="kernel"))
+
+
+@dataclass(eq=False, repr=False)
+class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
+    r"""Support vector classifier that learns the widths of its kernels and their weights.
+
+    Use it in the place of a list of Gaussian kernels of several widths, for each view if there are several.
+    If few widths are enough, :class:`MKLClassifier` on a list of kernels is faster.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, list, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`. The width of a `Gaussian`, `Laplacian` or `Chi2` kernel is learned if
+        it is not a number, as in ``Gaussian()``. All other kernels are fixed, and so is
+        ``Gaussian(gamma=0.5)``.
+    C : float, default=1.0
+        Penalty on margin violations.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    box : pair (low, high) or dict of view name to pair, default=(0.0625, 16.0)
+        Interval of ``gamma``, in multiples of the estimate that the kernel has by itself, such as the inverse
+        of the median squared distance. Views that a dict does not name have the default.
+    class_weight : dict or "balanced", default=None
+        Multiplies C class by class.
+    probability : bool, default=False
+        Whether to calibrate ``predict_proba`` on five folds.
+    tol : float, default=1e-3
+        Relative duality gap to reach, over all widths of the box.
+    max_iter : int, default=100
+        Maximum number of rounds, in each of which kernels come in.
+    max_time, callback, on_interrupt, verbose, random_state
+        As for :class:`MKLClassifier`.
+
+    Attributes
+    ----------
+    gammas_ : array of shape (n_kernels,)
+        The widths that were found, NaN for fixed kernels. All fixed kernels are there; others have weight.
+    kernel_weights_ : array of shape (n_kernels,)
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        Several classes have one machine for each class against the others, with the same weights.
+    view_names_ : list of str, names of the kernels, of their view and width
+    classes_ : array of shape (n_classes,)
+    dual_coef_, support_ : arrays of shapes (n_machines, n_support) and (n_support,)
+    intercept_ : array of shape (n_machines,)
+    objective_, dual_gap_ : float
+        Dual value, and the duality gap of the problem over **all** widths of the box: the bound on widths
+        that were not tried is rigorous, up to rounding.
+    n_iter_, status_, history_ : int, str and list of dict, how the rounds went
+    total_cost_ : float, cost of predicting one sample
+
+    Notes
+    -----
+    With the intervals :math:`\Gamma_v` of the views :math:`v` and labels :math:`y_i = \pm 1`, it solves
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \mu(\text{all}) \le 1}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        \sum_i \alpha_i - \tfrac12 \sum_v \int_{\Gamma_v} \alpha' Y K_{v,\gamma} Y \alpha\ d\mu_v(\gamma)
+
+    over measures; one on finitely many widths is optimal. A round learns the weights of the kernels at hand
+    and adds widths at which :math:`\alpha' Y K_{v,\gamma} Y \alpha` is larger than at those. Its largest
+    value over the box is found by branch and bound: it is a difference of two convex functions of
+    :math:`\gamma`. Kernels are divided by their variance, as :class:`View` says, at every width.
+
+    References
+    ----------
+    Argyriou, Micchelli & Pontil, Learning convex combinations of continuously parameterized basic kernels,
+    COLT 2005.
+    Argyriou, Hauser, Micchelli & Pontil, A DC-programming algorithm for kernel selection, ICML 2006.
+    Gehler & Nowozin, Infinite kernel learning, Technical Report 178, Max Planck Institute for Biological
+    Cybernetics, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import Gaussian
+    >>> from multikernel.parametric import InfiniteMKLClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(120, 2))
+    >>> y = np.sin(9 * X[:, 0]) > 0
+    >>> views = [("wave", Gaussian(), [0]), ("noise", Gaussian(), [1])]
+    >>> model = InfiniteMKLClassifier(views, C=10).fit(X, y)
+    >>> model.weights_frame().groupby("view")["weight"].sum().idxmax(), bool(model.dual_gap_ <= 1e-3)
+    ('wave', True)
+    """
+
+    C: float = field(default=1.0, kw_only=True)
+    loss: str = field(default="hinge", kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
+    probability: bool = field(default=False, kw_only=True)
+    _votes = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLClassifier":
+        """Learn widths, weights and machines.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
+        y : array of shape (n,) of labels
+        sample_weight : array of shape (n,), optional
+            Multiplies C sample by sample.
+        """
+        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        C = check_number("C", self.C, above=0.0)
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = self._distinct(X, codes, weights)
+        problem: Machines = binary_problems(codes[samples.rows], self.classes_, "shared")[0]
+        kind = Hinge if self.loss == "hinge" else SquaredHinge
+        prices = price_samples(C, samples.weights)
+        self._learn_widths(X, samples, problem.names, lambda: [kind(signs, prices) for signs in problem.signs])
+        self._warn_unless_converged()
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+
+@dataclass(eq=False, repr=False)
+class InfiniteMKLRegressor(RegressorMixin, _InfiniteMKL):
+    r"""Kernel regressor that learns the widths of its kernels and their weights.
+
+    Parameters
+    ----------
+    kernels, box, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+        As for :class:`InfiniteMKLClassifier`.
+    loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
+        Support vector regression, or ridge regression with the penalty 1/C.
+    C : float or "auto", default="auto"
+        Penalty on errors. "auto" is the standard deviation of y for ``"epsilon_insensitive"``, and 1 for
+        ``"squared"``.
+    epsilon : float or "auto", default="auto"
+        Errors below it are not penalized. "auto" is a tenth of the standard deviation of y.
+
+    Attributes
+    ----------
+    gammas_, kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_,
+    dual_gap_, n_iter_, status_, history_
+        As for :class:`InfiniteMKLClassifier`, with one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import Gaussian
+    >>> from multikernel.parametric import InfiniteMKLRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(100, 1))
+    >>> y = np.sin(12 * X[:, 0])
+    >>> model = InfiniteMKLRegressor(Gaussian(), C=10).fit(X, y)
+    >>> model.weights_frame().columns.tolist(), bool(model.score(X, y) > 0.95)
+    (['view', 'gamma', 'weight'], True)
+    """
+
+    C: float | str = field(default="auto", kw_only=True)
+    loss: str = field(default="epsilon_insensitive", kw_only=True)
+    epsilon: float | str = field(default="auto", kw_only=True)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLRegressor":
+        """Learn widths, weights and the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_penalty()
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
+        own = targets[samples.rows]
+        middle = float(np.median(own))
+        self._learn_widths(X, samples, ["y"], lambda: [self._loss(own - middle, samples.weights)])
+        self.intercept_ = self.intercept_ + middle
+        self._warn_unless_converged()
+        return self
+
+    def _check_penalty(self) -> None:
+        check_choice("loss", self.loss, ("epsilon_insensitive", "squared"))
+        for name, bound in (("C", {"above": 0.0}), ("epsilon", {"at_least": 0.0})):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                check_choice(f"{name}, where it is not a number,", value, ("auto",))
+            else:
+                check_number(name, value, **bound)
+
+    def _loss(self, targets: Array, weights: Array) -> Loss:
+        if self.loss == "squared":
+            C = 1.0 if isinstance(self.C, str) else float(self.C)
+            return SquaredError(targets, 1.0 / price_samples(C, weights), True)
+        spread = standard_deviation(targets, weights)
+        prices = price_samples(spread if isinstance(self.C, str) else float(self.C), weights)
+        epsilon = _FREE_SHARE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
+        return EpsilonInsensitive(targets, prices, epsilon)
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return np.asarray((self._scores(X) + self.intercept_)[:, 0])
+
+
+@dataclass(eq=False, repr=False)
+class InfiniteMKLOneClass(MachineNovelty, _InfiniteMKL):
+    r"""One-class support vector machine that learns the widths of its kernels and their weights.
+
+    Parameters
+    ----------
+    kernels, box, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+        As for :class:`InfiniteMKLClassifier`.
+    nu : float in (0, 1], default=0.5
+        At most this share of the training samples lies outside, at least this share are support samples.
+
+    Attributes
+    ----------
+    offset_ : float, the threshold: ``decision_function = score_samples - offset_``
+    gammas_, kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_,
+    dual_gap_, n_iter_, status_, history_
+        As for :class:`InfiniteMKLClassifier`, with one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import Gaussian
+    >>> from multikernel.parametric import InfiniteMKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = InfiniteMKLOneClass(Gaussian(), nu=0.1).fit(X)
+    >>> model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    nu: float = field(default=0.5, kw_only=True)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "InfiniteMKLOneClass":
+        """Learn widths, weights and the support of the samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            Multiplies the bound of each sample; only the proportions count.
+        """
+        nu = check_nu(self.nu)
+        X = self._validate_table(X, reset=True)
+        n_samples = count_rows(X)
+        samples = self._distinct(X, np.zeros(n_samples), check_sample_weights(sample_weight, n_samples))
+        prices = samples.weights / (nu * samples.weights.sum())
+        self._learn_widths(X, samples, ["inside"], lambda: [OneClass(np.zeros(prices.size), prices)])
+        self.offset_ = -float(self.intercept_[0])
+        self._warn_unless_converged()
+        return self

@@ -93,6 +93,7 @@ _OTHERS = (
     "datasets",
     "doctor",
     "gaussian_process",
+    "parametric",
     "reduction",
     "registry",
     "report",

@@ -45,6 +45,7 @@ from .mkl import (
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
+from .parametric import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
 from .reduction import LFDA, MKLDR
 from .rules import (
     CombinedKernelClassifier,
@@ -90,6 +91,13 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("tuned_survival", "Survival models, C and norm chosen on folds", None, None, None, MKLSurvivalCV),
     ("tasks", "Weights of several tasks, learned together", MultiTaskMKLClassifier, MultiTaskMKLRegressor),
     ("cooperative", "Views that are drawn to agree", CooperativeClassifier, CooperativeRidge),
+    (
+        "infinite_mkl",
+        "Widths of kernels, learned over an interval",
+        InfiniteMKLClassifier,
+        InfiniteMKLRegressor,
+        InfiniteMKLOneClass,
+    ),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

@@ -80,6 +80,7 @@ FOLDS = {"same_kernels": None, "by_order": None, "by_kernels": 1e-4}  # folds fo
 LOCAL = {"same_kernels": None, "by_kernels": 1e-3}  # the gate reads columns, or similarities
 SHARP = {"same_kernels": {"tol": 1e-8}, "by_kernels": 1e-4}
 FACTORED = {"sometimes": frozenset({"approximation_", "coef_", "working_sets_"}), **SHARP}
+WIDTHS = {"same_kernels": None, "by_kernels": 1e-4}  # matrices have no widths to learn
 LIBSVM = {"by_order": 2e-3, "by_kernels": 2e-3}  # the default machine is scikit-learn's, with its tol
 PROJECTED = {"quick": {"n_screen": 2, "max_iter": 5}, "place": "X"}
 ONE_KERNEL = {"place": "view 'gaussian'"}
@@ -98,6 +99,9 @@ ENTRIES = {
     "ConformalKernel": Entry({"n_steps": 5}, by_order=None, **ONE_KERNEL),
     "CooperativeClassifier": Entry(**SHARP),
     "CooperativeRidge": Entry(by_kernels=1e-8),
+    "InfiniteMKLClassifier": Entry({"tol": 1e-7}, **WIDTHS),
+    "InfiniteMKLOneClass": Entry({"tol": 1e-7}, **WIDTHS),
+    "InfiniteMKLRegressor": Entry({"tol": 1e-7}, **WIDTHS),
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),

@@ -31,6 +31,7 @@ PUBLIC = (
     "multikernel.tasks",
     "multikernel.cooperative",
     "multikernel.gaussian_process",
+    "multikernel.parametric",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

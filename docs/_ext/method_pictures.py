@@ -27,6 +27,7 @@ from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
+from multikernel.parametric import InfiniteMKLRegressor
 from multikernel.reduction import LFDA, MKLDR
 from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
 from multikernel.soft_labels import PosteriorSVC
@@ -267,6 +268,22 @@ def cooperative(fig: Figure) -> None:
         parts = model.contributions(X)
         ax.scatter(parts[:, 0], parts[:, 1], s=10, c=factor, cmap="viridis")
         ax.set(title=f"rho={rho:g}", xlabel=views[0][0], ylabel=views[1][0])
+
+
+@ESTIMATORS.shows("infinite_mkl", "A wave with two frequencies, and the widths that were found for it.")
+def infinite_mkl(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-1, 1, 150))
+    y = np.sin(3 * x) + 0.4 * np.sin(25 * x) + 0.1 * rng.normal(size=150)
+    model = InfiniteMKLRegressor([("x", Gaussian(), [0])], C=10.0, box=(0.1, 1000.0)).fit(x[:, None], y)
+    left, right = two_panels(fig)
+    fine = np.linspace(-1, 1, 400)
+    left.plot(x, y, "o", ms=3, color=COLOURS[1])
+    left.plot(fine, model.predict(fine[:, None]), color=COLOURS[0])
+    bare(left, f"gap over all widths {model.dual_gap_:.0e}")
+    found = model.weights_frame()
+    right.stem(found["gamma"], found["weight"])
+    right.set(xscale="log", xlabel="gamma", title="weights", ylim=(0, None))
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

@@ -1,9 +1,9 @@
 """From the views of an estimator to families of kernels, and from widths that were found to fitted views."""
 
 import copy
-import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,9 @@ DEFAULT_BOX = (1.0 / 16.0, 16.0)
 
 def _check_interval(given: Any, label: str) -> tuple[float, float]:
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ValueError(f"{label} must be a pair (low, high), or a dict of view name to pair; got {given!r}.")
+        raise ValueError(
+            f"{label} must be a pair (low, high), or a dict of view name to pair; got {given!r}."
+        )
     low, high = (check_number(label, end, above=0.0) for end in given)
     if not 1.0 / _WIDEST <= low < high <= _WIDEST:
         raise ValueError(
@@ -81,9 +83,7 @@ def _check_interval(given: Any, label: str) -> tuple[float, float]:
 
 
 # ---------------------------------------------------------------------- families
-def make_families(
-    bank: KernelBank, views: Sequence[View], box: Any
-) -> tuple[list[int], list[Family]]:
+def make_families(bank: KernelBank, views: Sequence[View], box: Any) -> tuple[list[int], list[Family]]:
     """The positions of the kernels that stay as they are, and the families of the others.
 
     Parameters
@@ -116,7 +116,10 @@ def make_families(
 
 def _common_name(names: Sequence[str]) -> str:
     """What the names of several views begin with; of one view its name."""
-    return names[0] if len(names) == 1 else os.path.commonprefix(list(names)).rstrip("-. ") or names[0]
+    if len(names) == 1:
+        return names[0]
+    letters = takewhile(lambda found: len(set(found)) == 1, zip(*names, strict=False))
+    return "".join(found[0] for found in letters).rstrip("-. ") or names[0]
 
 
 def _family(name: str, view: FittedView, low: float, high: float, by_variance: bool) -> Family:

@@ -40,7 +40,7 @@ INFINITE = About(
     family="margin",
     problem="min J(μ) over the measures μ ≥ 0 on all widths γ of a box, μ(all) ≤ 1, with the kernel ∫ K_γ dμ",
     solver="column generation; the widths that were not tried are bounded by branch and bound; duality gap",
-    cost="some five weight learners on some kernels for each view; memory P n² for distances, and the kernels",
+    cost="some five weight learners; memory P n² for the distances of P views, and the kernels at hand",
     use="Gaussian or Laplacian kernels whose width is not known, one for each view.",
     reference="Argyriou, Micchelli & Pontil 2005; Gehler & Nowozin 2008",
 )
@@ -226,7 +226,9 @@ class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
         problem: Machines = binary_problems(codes[samples.rows], self.classes_, "shared")[0]
         kind = Hinge if self.loss == "hinge" else SquaredHinge
         prices = price_samples(C, samples.weights)
-        self._learn_widths(X, samples, problem.names, lambda: [kind(signs, prices) for signs in problem.signs])
+        self._learn_widths(
+            X, samples, problem.names, lambda: [kind(signs, prices) for signs in problem.signs]
+        )
         self._warn_unless_converged()
         self._calibration = calibrate(self, X, y, sample_weight)
         return self

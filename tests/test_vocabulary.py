@@ -25,6 +25,7 @@ MEANINGS = {
     "alternate": "whether blocks of variables move in turn",
     "base": "what a boosting round chooses from",
     "bound": "half the width of a search, in powers of ten",
+    "box": "interval of widths, in multiples of their estimates",
     "callback": "called after each iteration",
     "candidates": "sets of kernel weights to choose from",
     "center": "the middle: of a kernel (bool), or of a ball of weights",

@@ -126,7 +126,8 @@ def _family(name: str, view: FittedView, low: float, high: float, by_variance: b
     """All kernels of a view, from its Gram matrix at the smallest gamma."""
     n = len(view.rows)
     exponents = np.empty((n, n))
-    type(view.kernel)(gamma=low).evaluate(Pair(view.rows, view.rows), exponents)
+    kind: Any = type(view.kernel)
+    kind(gamma=low).evaluate(Pair(view.rows, view.rows), exponents)
     with np.errstate(divide="ignore"):
         np.log(exponents, out=exponents)
     np.abs(exponents, out=exponents)
@@ -153,11 +154,12 @@ def bank_of_found(
 
 def _at_width(family: Family, name: str, gamma: float) -> FittedView:
     view = family.view
+    kind: Any = type(view.kernel)
     transforms = view.transforms
     if family.kernels.by_variance:
         ones: Array = np.ones(family.kernels.n)
         transforms = Chain((UnitVariance().fit_means(ones, family.kernels.mean(gamma)),))
-    return replace(view, name=name, kernel=type(view.kernel)(gamma=gamma), transforms=transforms)
+    return replace(view, name=name, kernel=kind(gamma=gamma), transforms=transforms)
 
 
 def _free_name(view: str, gamma: float, taken: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Multiple kernel learning over all widths of an interval: classifier, regressor, novelty detector."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -46,80 +46,57 @@ INFINITE = About(
 )
 
 
-@dataclass(eq=False, repr=False)
-class _InfiniteMKL(BaseMKL):
-    """What the three estimators share."""
+def _fit_families(model: Any, X: Any, samples: Samples) -> tuple[Array, list[int], list[Family]]:
+    """The fixed kernels (n_fixed, n, n) with their positions, and the families; the bank is kept."""
+    model._check_numerics()
+    model._check_storage()
+    model._bank = make_bank(model.kernels, **model._bank_options)
+    Ks = np.asarray(model._fit_stack(X, samples), np.float64)
+    model._tell_of_kernels(Ks)
+    model.gram_, model.missing_, model.memory_, model.kept_views_ = "dense", "error", model._bank.memory_, []
+    if model._precomputed:
+        return Ks, list(range(len(Ks))), []
+    views = place_views(as_views(model._bank), as_table(X))
+    fixed, families = make_families(model._bank, views, model.box)
+    return Ks[fixed], fixed, families
 
-    about = INFINITE
-    norm = 1.0
-    costs = None
-    _keeps_views = False
-    _storage_options = ("psd",)
 
-    kernels: Any = "auto"
-    _: KW_ONLY
-    box: Any = DEFAULT_BOX
-    tol: float = 1e-3
-    max_iter: int = 100
-    max_time: float | None = None
-    callback: Callable[[dict[str, float]], bool | None] | None = None
-    on_interrupt: str = "raise"
-    verbose: int = 0
-    random_state: Any = None
+def _fit_widths(
+    model: Any, X: Any, samples: Samples, names: list[str], losses: Callable[[], Sequence[Loss]]
+) -> None:
+    """Learn widths and weights, common to all machines, and store them in the estimator."""
+    Ks, fixed, families = _fit_families(model, X, samples)
+    options = model._options(model._draw_seed(), "")
+    with refusing_overflow():
+        result, columns = learn_widths(Ks, [family.kernels for family in families], losses(), options)
+    if result.suspicious or result.status == Status.INDEFINITE:
+        model._require_psd(Ks, range(len(Ks)))
+    require_finite(result)
+    found = [Found(name, name, np.nan) for name in model.view_names_]
+    if not model._precomputed:
+        model._bank, found = bank_of_found(model._bank, fixed, families, columns)
+    model.view_names_ = [kernel.name for kernel in found]
+    model.gammas_ = np.array([kernel.gamma for kernel in found])
+    model._found_views = [kernel.view for kernel in found]
+    model._costs = np.ones(len(found))
+    model._store([Solved(result, np.arange(samples.rows.size), names)], samples)
 
-    def _fit_families(self, X: Any, samples: Samples) -> tuple[Array, list[Family]]:
-        """The fixed kernels (n_fixed, n, n), and the families; the bank is kept."""
-        self._check_numerics()
-        self._check_storage()
-        self._bank = make_bank(self.kernels, **self._bank_options)
-        Ks = np.asarray(self._fit_stack(X, samples), np.float64)
-        self._tell_of_kernels(Ks)
-        self.gram_, self.missing_, self.memory_, self.kept_views_ = "dense", "error", self._bank.memory_, []
-        if self._precomputed:
-            self._fixed: Sequence[int] = range(len(Ks))
-            return Ks, []
-        views = place_views(as_views(self._bank), as_table(X))
-        self._fixed, families = make_families(self._bank, views, self.box)
-        return Ks[list(self._fixed)], families
 
-    def _learn_widths(
-        self, X: Any, samples: Samples, names: list[str], losses: Callable[[], Sequence[Loss]]
-    ) -> None:
-        """Learn widths and weights, common to all machines, and store them."""
-        fixed, families = self._fit_families(X, samples)
-        options = self._options(self._draw_seed(), "")
-        with refusing_overflow():
-            result, columns = learn_widths(fixed, [family.kernels for family in families], losses(), options)
-        if result.suspicious or result.status == Status.INDEFINITE:
-            self._require_psd(fixed, range(len(fixed)))
-        require_finite(result)
-        if self._precomputed:
-            self._found = [Found(name, name, np.nan) for name in self.view_names_]
-        else:
-            self._bank, self._found = bank_of_found(self._bank, self._fixed, families, columns)
-            self.view_names_ = list(self._bank.view_names_)
-        del self._fixed
-        self._costs = np.ones(len(self._found))
-        self._store([Solved(result, np.arange(samples.rows.size), names)], samples)
-        self.gammas_ = np.array([kernel.gamma for kernel in self._found])
-        self._found_views = [kernel.view for kernel in self._found]
-        del self._found
+def _found_frame(self: Any) -> pd.DataFrame:
+    """The kernels that were found, one row for each.
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The kernels that were found, one row for each.
-
-        Returns
-        -------
-        DataFrame
-            By the name of the kernel: ``view``, ``gamma`` (NaN where it was not learned) and ``weight``.
-        """
-        check_is_fitted(self)
-        columns = {"view": self._found_views, "gamma": self.gammas_, "weight": self.kernel_weights_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="kernel"))
+    Returns
+    -------
+    DataFrame
+        By the name of the kernel: ``view``, ``gamma`` (NaN where it was not learned) and ``weight``.
+    """
+    check_is_fitted(self)
+    columns = {"view": self._found_views, "gamma": self.gammas_, "weight": self.kernel_weights_}
+    return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="kernel"))
 
 
 @dataclass(eq=False, repr=False)
-class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
+class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the widths of its kernels and their weights.
 
     Use it in the place of a list of Gaussian kernels of several widths, for each view if there are several.
@@ -143,7 +120,7 @@ class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
         Whether to calibrate ``predict_proba`` on five folds.
     tol : float, default=1e-3
         Relative duality gap to reach, over all widths of the box.
-    max_iter : int, default=100
+    max_iter : int, default=300
         Maximum number of rounds, in each of which kernels come in.
     max_time, callback, on_interrupt, verbose, random_state
         As for :class:`MKLClassifier`.
@@ -200,11 +177,28 @@ class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
     ('wave', True)
     """
 
-    C: float = field(default=1.0, kw_only=True)
-    loss: str = field(default="hinge", kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
-    probability: bool = field(default=False, kw_only=True)
+    about = INFINITE
+    norm = 1.0
+    costs = None
+    _keeps_views = False
+    _storage_options = ("psd",)
+    weights_frame = _found_frame
     _votes = False
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    loss: str = "hinge"
+    box: Any = DEFAULT_BOX
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLClassifier":
         """Learn widths, weights and machines.
@@ -226,16 +220,14 @@ class InfiniteMKLClassifier(MachineClassifier, _InfiniteMKL):
         problem: Machines = binary_problems(codes[samples.rows], self.classes_, "shared")[0]
         kind = Hinge if self.loss == "hinge" else SquaredHinge
         prices = price_samples(C, samples.weights)
-        self._learn_widths(
-            X, samples, problem.names, lambda: [kind(signs, prices) for signs in problem.signs]
-        )
+        _fit_widths(self, X, samples, problem.names, lambda: [kind(signs, prices) for signs in problem.signs])
         self._warn_unless_converged()
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
 
 @dataclass(eq=False, repr=False)
-class InfiniteMKLRegressor(RegressorMixin, _InfiniteMKL):
+class InfiniteMKLRegressor(RegressorMixin, BaseMKL):
     r"""Kernel regressor that learns the widths of its kernels and their weights.
 
     Parameters
@@ -268,9 +260,26 @@ class InfiniteMKLRegressor(RegressorMixin, _InfiniteMKL):
     (['view', 'gamma', 'weight'], True)
     """
 
-    C: float | str = field(default="auto", kw_only=True)
-    loss: str = field(default="epsilon_insensitive", kw_only=True)
-    epsilon: float | str = field(default="auto", kw_only=True)
+    about = INFINITE
+    norm = 1.0
+    costs = None
+    _keeps_views = False
+    _storage_options = ("psd",)
+    weights_frame = _found_frame
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float | str = "auto"
+    loss: str = "epsilon_insensitive"
+    epsilon: float | str = "auto"
+    box: Any = DEFAULT_BOX
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLRegressor":
         """Learn widths, weights and the machine.
@@ -288,7 +297,7 @@ class InfiniteMKLRegressor(RegressorMixin, _InfiniteMKL):
         samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
         own = targets[samples.rows]
         middle = float(np.median(own))
-        self._learn_widths(X, samples, ["y"], lambda: [self._loss(own - middle, samples.weights)])
+        _fit_widths(self, X, samples, ["y"], lambda: [self._loss(own - middle, samples.weights)])
         self.intercept_ = self.intercept_ + middle
         self._warn_unless_converged()
         return self
@@ -327,7 +336,7 @@ class InfiniteMKLRegressor(RegressorMixin, _InfiniteMKL):
 
 
 @dataclass(eq=False, repr=False)
-class InfiniteMKLOneClass(MachineNovelty, _InfiniteMKL):
+class InfiniteMKLOneClass(MachineNovelty, BaseMKL):
     r"""One-class support vector machine that learns the widths of its kernels and their weights.
 
     Parameters
@@ -355,7 +364,24 @@ class InfiniteMKLOneClass(MachineNovelty, _InfiniteMKL):
     [1, -1]
     """
 
-    nu: float = field(default=0.5, kw_only=True)
+    about = INFINITE
+    norm = 1.0
+    costs = None
+    _keeps_views = False
+    _storage_options = ("psd",)
+    weights_frame = _found_frame
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    nu: float = 0.5
+    box: Any = DEFAULT_BOX
+    tol: float = 1e-3
+    max_iter: int = 300
+    max_time: float | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "InfiniteMKLOneClass":
         """Learn widths, weights and the support of the samples.
@@ -372,7 +398,7 @@ class InfiniteMKLOneClass(MachineNovelty, _InfiniteMKL):
         n_samples = count_rows(X)
         samples = self._distinct(X, np.zeros(n_samples), check_sample_weights(sample_weight, n_samples))
         prices = samples.weights / (nu * samples.weights.sum())
-        self._learn_widths(X, samples, ["inside"], lambda: [OneClass(np.zeros(prices.size), prices)])
+        _fit_widths(self, X, samples, ["inside"], lambda: [OneClass(np.zeros(prices.size), prices)])
         self.offset_ = -float(self.intercept_[0])
         self._warn_unless_converged()
         return self

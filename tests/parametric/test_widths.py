@@ -53,6 +53,26 @@ def test_no_width_is_above_the_bound_and_the_bound_is_tight(seed, by_variance, p
     assert bound <= best.value * (1 + 2e-5) and best.value <= truth.max() * (1 + 1e-4)
 
 
+@given(st.integers(0, 10**6), st.booleans())
+def test_the_bound_of_each_interval_holds_and_is_tight_to_second_order(seed, by_variance):
+    rng = np.random.default_rng(seed)
+    family, d = family_of(rng.normal(size=(25, 2)), (0.01, 100.0), by_variance)
+    duals = rng.normal(size=(1, 25))
+    forms = family.forms(duals)
+    a = np.exp(rng.uniform(0, np.log(family.high / family.low), size=6))
+    apart = {}
+    for ratio in (3.0, 1.1, 1.01):
+        level = 0.1 * forms(np.geomspace(family.low, family.high, 50)).min()
+        excess = forms._excess(a, ratio * a, level)
+        inside = np.geomspace(a, ratio * a, 60) * family.low
+        truth = plain_forms(d, duals, inside.ravel(), by_variance).reshape(inside.shape)
+        values = level + excess
+        assert np.all(truth.max(axis=0) <= values * (1 + 1e-11))
+        apart[ratio] = np.max(values - truth.max(axis=0)) / np.max(truth)
+    if not by_variance:  # with a variance it is tight where the level is that of the maximum
+        assert apart[1.01] <= 0.05 * apart[1.1] + 1e-9
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
 def test_a_level_that_is_exceeded_is_no_bound(share):
     rng = np.random.default_rng(1)

@@ -115,7 +115,7 @@ class WidthFamily:
 
     def _collect(self, duals: Array) -> tuple[Array, float]:
         rows = np.flatnonzero(duals.any(axis=0))
-        return _moments(  # type: ignore[no-any-return]
+        return _moments(
             read_only(self.exponents), self._bins, self.centers, np.ascontiguousarray(duals), rows, _TERMS
         )
 

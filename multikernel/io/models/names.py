@@ -70,9 +70,9 @@ from ...mkl.targets.classifier import MKLRidgeClassifierCV
 from ...mkl.tuned import MKLClassifierCV
 from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
-from ...parametric.infinite import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
+from ...parametric.infinite import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
 from ...reduction.lfda import LFDA
 from ...reduction.mkldr import MKLDR
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor

@@ -36,7 +36,8 @@ FORMAT_2 = """
     Frame FunctionKernel FunctionalForm FungDiscriminant Gappy GatedKernels GatingColumns
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance
-    InfiniteMKLClassifier InfiniteMKLOneClass InfiniteMKLRegressor InstanceWeights Items Jaccard JointSpectrum KDDAClassifier
+    InfiniteMKLClassifier InfiniteMKLOneClass InfiniteMKLRegressor InstanceWeights
+    Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor
     KernelKNNClassifier KernelLimit KernelSpectrum KimDiscriminant Kronecker LFDA Labels LandmarkMap MKLDR
     Laplacian Layout

@@ -13,6 +13,7 @@ from multikernel._validation import present_task
 from multikernel.cli import options
 from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.core.store import on_cluster
+from multikernel.doctor import diagnose
 from multikernel.inspection import ALL_PARTS, USUAL_PARTS, evaluate
 from multikernel.io import ModelFolder, tables
 from multikernel.io.tables.fitting import EVALUATION, REPORT
@@ -22,7 +23,8 @@ from multikernel.rows import count_rows
 # Each needs ten fits of several models; the others need fifteen of one in all.
 _SLOW = ("without_view", "baselines")
 # These look at the model itself, and so at the rows that it was fitted to.
-_OF_THE_FIT = ("heat_maps", "embedding", "gate", "why")
+_OF_THE_FIT = ("heat_maps", "embedding", "gate", "why", "cross_view")
+DOCTOR = "doctor"  # what is wrong with the data; a part of the report alone
 
 
 def report(
@@ -54,7 +56,11 @@ def report(
         ),
     ] = None,
     parts: Annotated[
-        str | None, typer.Option(help=f"Parts with commas between them, of {', '.join(ALL_PARTS)}.")
+        str | None,
+        typer.Option(
+            help=f"Parts with commas between them, of {', '.join(ALL_PARTS)} and {DOCTOR}; or all. "
+            f"If not given, all but {', '.join(part for part in ALL_PARTS if part not in USUAL_PARTS)}."
+        ),
     ] = None,
     baselines: options.Baselines = "usual",
     scoring: options.Scoring = None,
@@ -100,7 +106,8 @@ def report(
         summary = summarize(model, title=f"What {type(model).__name__} learned")
         if source is not None:
             X, y, notes = _read(source, record, chosen)
-            settings: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
+            of_model = [part for part in chosen if part != DOCTOR]
+            settings: dict[str, Any] = {"parts": of_model, "random_state": seed, "n_jobs": jobs}
             settings["baselines"] = rivals
             columns = {"groups": groups, "sample_weight": weights}
             settings |= options.judging(scores, cv, columns, partial(_column, source, record, count_rows(X)))
@@ -110,12 +117,22 @@ def report(
             with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **settings, store=store, progress=progress)
             title = f"{summary['title']} from {source.name}"
-            summary = summarize(model, title=title, notes=notes, evaluation=found)
+            checked = _checked(model, X, y) if DOCTOR in chosen else None
+            summary = summarize(model, title=title, notes=notes, evaluation=found, doctor=checked)
         save_report(summary, place)
     if as_json:
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         show_lines(headline(summary), f"Written: {place}")
+
+
+def _checked(model: Any, X: Any, y: Any) -> Any:
+    """What is wrong with the data, by the kernels of the model where it shows them."""
+    try:
+        return diagnose(X, y, getattr(model, "kernels", "auto"))
+    except (TypeError, ValueError) as error:
+        say(f"Note: the data were not checked: {error}")
+        return None
 
 
 def _source(
@@ -164,11 +181,14 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     if parts is not None and quick:
         raise ValueError("one of --parts and --quick can be given; got both.")
     if parts is None:
-        return [part for part in USUAL_PARTS if not (quick and part in _SLOW)]
+        return [*(part for part in USUAL_PARTS if not (quick and part in _SLOW)), DOCTOR]
     names = [name.strip().replace("-", "_") for name in parts.split(",") if name.strip()]
-    unknown = [name for name in names if name not in ALL_PARTS]
+    if names == ["all"]:
+        return [*ALL_PARTS, DOCTOR]
+    unknown = [name for name in names if name not in (*ALL_PARTS, DOCTOR)]
     if unknown or not names:
-        raise ValueError(f"--parts must be of {', '.join(ALL_PARTS)}; got {', '.join(unknown) or 'none'}.")
+        known = ", ".join((*ALL_PARTS, DOCTOR))
+        raise ValueError(f"--parts must be of {known}, or all; got {', '.join(unknown) or 'none'}.")
     return names
 
 

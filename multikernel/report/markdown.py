@@ -44,11 +44,8 @@ def render_markdown(summary: Summary) -> str:
     """
     words.require_summary(summary)
     parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(words.headline(summary))]
-    parts += (
-        _sections(summary, ("data",))
-        + _weights(summary)
-        + _sections(summary, ("stability", "without_view", "baselines"))
-    )
+    parts += _sections(summary, ("data",)) + _doctor(summary) + _weights(summary)
+    parts += _sections(summary, ("stability", "without_view", "selection", "enrichment", "baselines"))
     parts += _by_score(summary)
     if baselines := words.part(summary, "baselines"):
         parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
@@ -56,18 +53,29 @@ def render_markdown(summary: Summary) -> str:
         parts += ["## Comparison", _lines(**summary["comparison"])]
     parts += _held_out(summary) + _sections(summary, ("cohort", "overfitting", "learning_curve"))
     parts += _why(summary)
-    parts += _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
+    parts += _sections(summary, ("cross_view", "heat_maps", "embedding", "gate")) + _gate(summary)
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
     warned, notes = words.refit_warnings(summary)
     if warned:
         parts += ["## Warnings of refits", _listed(warned)]
-    if omitted := words.part(summary, "omitted"):
-        told = (f"{words.PART_NAMES.get(row['part'], row['part'])}: {row['why']}" for row in omitted)
-        parts += ["## Left out", _listed(told)]
+    if omitted := words.left_out(summary):
+        parts += ["## Left out", _listed(f"{row['part']}: {row['why']}" for row in omitted)]
     parts += [escape_markdown(note) for note in [*notes, *summary["notes"]]]
     return "\n\n".join(parts) + "\n"
+
+
+def _doctor(summary: Summary) -> list[str]:
+    """The findings of the doctor."""
+    doctor = summary.get("doctor")
+    if doctor is None:
+        return []
+    told = [f"{row['level']}: {row['subject']}: {row['what']} {row['remedy']}" for row in doctor["findings"]]
+    more = doctor["n_findings"] - len(told)
+    parts = ["## Data check", escape_markdown(words.upper_first(f"{doctor['headline']}."))]
+    parts += [_listed(told)] if told else []
+    return parts + ([f"{more} more findings are not shown."] if more else [])
 
 
 def _weights(summary: Summary) -> list[str]:
@@ -108,7 +116,7 @@ def _held_out(summary: Summary) -> list[str]:
     held_out = words.part(summary, "held_out")
     if not held_out:
         return []
-    figure = f"{tables.upper_first(held_out['metric'])} {words.format_cell(held_out['score'])}"
+    figure = f"{words.upper_first(held_out['metric'])} {words.format_cell(held_out['score'])}"
     notes = [f"{name}: {figure}." for name, figure in tables.held_out_figures(held_out)]
     notes += [words.score_note(summary)]
     text = " ".join([tables.sentence(f"{figure}. {held_out['protocol']}"), *filter(None, notes)])

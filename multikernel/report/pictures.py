@@ -1,6 +1,7 @@
 """The pictures of a report: those of `multikernel.viz`, as SVG within the page."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from multikernel.viz.svg import draw_svg
 Evaluation = Mapping[str, Any]
 Size = tuple[float, float]
 
-# The colours of the pictures as the style sheet names them, so that dark pages have light ones.
+# The colors of the pictures as the style sheet names them, so that dark pages have light ones.
 _INKS = {
     BLUE: "var(--c0)",
     VERMILION: "var(--c1)",
@@ -30,8 +31,9 @@ _INKS = {
     "#404040": "var(--text)",
     "#e6e6e6": "var(--track)",
 }
+_MOST_LEVEL = 4  # names of columns that stand beside each other; more are turned
 _SMALL, _SQUARE, _WIDE = (4.6, 3.2), (4.4, 4.0), (6.4, 4.4)
-_MOST_ROWS, _MOST_STEPS = 30, 10
+_MOST_ROWS, _MOST_STEPS, _MOST_SETS, _MOST_NAMED = 30, 10, 25, 40
 _BELOW = "Every value is in the table below."
 
 
@@ -48,12 +50,19 @@ def draw_pictures(summary: Summary) -> dict[str, Any]:
     drawn["data"] = _data(evaluation.get("data"))
     drawn |= {name: _of_times(name, evaluation) for name in _OF_TIMES}
     drawn |= _why(evaluation.get("why"))
+    drawn |= {
+        "class_weights": _class_weights(summary),
+        "selection": _selection(evaluation.get("selection")),
+        "enrichment": _enrichment(evaluation.get("enrichment")),
+        "cross_view": _cross_view(evaluation.get("cross_view")),
+    }
     return drawn | {"heat_maps": _heat_maps(evaluation), "convergence": _convergence(summary)}
 
 
 def _svg(draw: Callable[[Any], Any], name: str, size: Size, title: str, **more: Any) -> Markup:
     # what comes from the data is escaped where the SVG is written
-    return Markup(draw_svg(draw, name, size=size, title=title, inks=_INKS, **more))
+    hover = "marks" not in more
+    return Markup(draw_svg(draw, name, size=size, title=title, inks=_INKS, hover=hover, **more))
 
 
 # ---------------------------------------------------------------------- parts of an evaluation
@@ -82,8 +91,6 @@ def _draw(name: str, evaluation: Evaluation) -> Markup | None:
 
     def draw(ax: Any) -> None:
         getattr(viz, name)(evaluation, ax=ax)
-        if name == "calibration":
-            ax.set_xlabel("predicted probability")  # the caption says how it was made
         for bar in ax.child_axes if name == "gate" else ():
             bar.set_ylabel("weight")  # of which view, the page says, where another can be chosen
 
@@ -194,7 +201,7 @@ _PICTURES = {
         lambda _: _WIDE,
         "The weight of a view over the samples",
         lambda points, _: (
-            f"{len(points)} samples in the places of the picture before, coloured by the "
+            f"{len(points)} samples in the places of the picture before, colored by the "
             "weight that the chosen view has for them. Every weight is in the table below."
         ),
     ),
@@ -220,12 +227,13 @@ def _data(data: Mapping[str, Any] | None) -> Markup | None:
 def _why(why: Mapping[str, Any] | None) -> dict[str, Any]:
     """How the scores of the most wrong samples come about, what views are worth, the first columns."""
     if not why:
-        return {"waterfalls": [], "shapley": None, "columns": None}
+        return {"waterfalls": [], "shapley": None, "columns": None, "contributions": None}
     waterfalls = (why["worst"] or {"waterfalls": []})["waterfalls"]
     return {
         "waterfalls": [_waterfall(steps, number) for number, steps in enumerate(waterfalls)],
         "shapley": _shapley(why["shapley"]),
         "columns": _columns(why["columns"]),
+        "contributions": _contributions(why.get("contributions")),
     }
 
 
@@ -280,6 +288,126 @@ def _columns(columns: Mapping[str, Any] | None) -> Markup | None:
     )
 
 
+def _contributions(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What each view adds to each score, as a map."""
+    if not part or not part["rows"]:
+        return None
+    rows, views = part["rows"], [plain(view, longest=20) for view in part["views"]]
+    height = _below(part["views"]) + 0.19 * len(rows) if len(rows) <= _MOST_NAMED else 4.6
+    names = [f"row {row['row']}" if row.get("id") is None else str(row["id"]) for row in rows]
+    return _map(
+        lambda ax: viz.contribution_map(part, ax=ax),
+        ("contributions-picture", (min(4.0 + 0.4 * len(views), 8.0), max(height, 2.4))),
+        "What each view adds to the score of each sample",
+        f"{len(rows)} samples, those of the highest scores on top, by {len(views)} views. The values "
+        "are in the table below.",
+        (names, part["views"], [row["values"] for row in rows]),
+    )
+
+
+# ---------------------------------------------------------------------- views and sets
+def _map(
+    draw: Callable[[Any], Any],
+    about: tuple[str, Size],
+    title: str,
+    description: str,
+    cells: tuple[Sequence[Any], Sequence[Any], Sequence[Sequence[float]]],
+) -> dict[str, Any]:
+    """A picture of cells, and what a pointer reads there: names of rows and columns, and the values."""
+    rows, columns, values = cells
+    return {
+        "picture": _svg(draw, about[0], about[1], title, description=description),
+        "cells": {
+            "rows": list(map(str, rows)),
+            "columns": list(map(str, columns)),
+            "values": [[float(f"{value or 0.0:.3g}") for value in row] for row in values],
+        },
+    }
+
+
+def _below(views: Sequence[Any]) -> float:
+    """The height in inches of all but the cells of a map whose columns are views."""
+    longest = max((len(plain(view, longest=25)) for view in views), default=0)
+    return 1.3 + (0.07 * longest if len(views) > _MOST_LEVEL else 0.2)
+
+
+def _class_weights(summary: Summary) -> dict[str, Any] | None:
+    """The share of each view in the weight of each machine; None where all have the same weights."""
+    machines = summary["machines"]
+    if not machines:
+        return None
+    views = [row["view"] for row in summary["weights"]]
+    names = [row["machine"] for row in machines]
+    table = [[weight or 0.0 for weight in row["weights"]] for row in machines]
+    model = SimpleNamespace(
+        view_names_=views,
+        kernel_weights_=[row["weight"] or 0.0 for row in summary["weights"]],
+        machine_names_=names,
+        machine_weights_=table,
+    )
+    totals = [sum(map(abs, row)) or 1.0 for row in table]
+    shares = [[weight / total for weight in row] for row, total in zip(table, totals, strict=True)]
+    kept = sorted(range(len(views)), key=lambda m: -max(abs(row[m]) for row in shares))[:_MOST_ROWS]
+    kept.sort()
+    return _map(
+        lambda ax: viz.class_weights(model, most=_MOST_ROWS, ax=ax),
+        (
+            "class-weights-picture",
+            (min(4.0 + 0.36 * len(kept), 8.2), _below(views) + 0.24 * min(len(names), 40)),
+        ),
+        "Share of each view in the weight of each machine",
+        f"{len(names)} machines by {len(kept)} views. The weights are in the table below.",
+        (names, [views[m] for m in kept], [[row[m] for m in kept] for row in shares]),
+    )
+
+
+def _selection(part: Mapping[str, Any] | None) -> Markup | None:
+    """The evidence for each view."""
+    if not part:
+        return None
+    width, height = _rows_size(part["rows"])
+    return _svg(
+        lambda ax: viz.selection(part, ax=ax),
+        "selection-picture",
+        (width, height + 0.4),
+        "Evidence for each view",
+        description=f"{len(part['rows'])} views, the clearest evidence first. {_BELOW}",
+    )
+
+
+def _enrichment(part: Mapping[str, Any] | None) -> Markup | None:
+    """A dot for each set and value along the path."""
+    if not part:
+        return None
+    rows = part["rows"][:_MOST_SETS]
+    longest = max(len(plain(row["set"])) for row in rows)
+    return _svg(
+        lambda ax: viz.enrichment(part, most=_MOST_SETS, ax=ax),
+        "enrichment-picture",
+        (4.0 + 0.07 * max(longest - 12, 0) + 0.3 * len(part["values"]), 1.6 + 0.24 * max(len(rows), 2)),
+        "Share of the weight of each set along the path",
+        description=f"{len(rows)} sets by {len(part['values'])} values of {part['parameter']}. Means are in "
+        "the table below.",
+    )
+
+
+def _cross_view(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Which columns of different views move together."""
+    if not part:
+        return None
+    n = len(part["features"])
+    names = [f"{row['feature']} ({row['view']})" for row in part["features"]]
+    longest = max(len(plain(row["feature"], longest=20)) for row in part["features"])
+    size = max(2.2 + 0.06 * longest + 0.16 * n, 4.4)
+    return _map(
+        lambda ax: viz.cross_view(part, ax=ax),
+        ("cross-view-picture", (size + 0.9, size)),
+        "Similarities of columns of several views",
+        f"{n} columns in the learned kernel. The closest pairs are in the table below.",
+        (names, names, part["similarities"]),
+    )
+
+
 # ---------------------------------------------------------------------- kernels
 def _heat_maps(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The picture of each kernel; the first is large and has the names of the groups."""
@@ -295,7 +423,7 @@ def _heat_map(evaluation: Evaluation, kernel: Mapping[str, Any], number: int) ->
 
     def draw(ax: Any) -> None:
         viz.heat_map(evaluation, name, bare=number > 0, ax=ax)
-        ax.set_xlabel("")  # the page says how the samples are ordered
+        ax.set(xlabel="", ylabel="")  # the page says how the samples are ordered
         if number > 0:  # nothing beside it needs room, and a layout takes most of the time
             ax.figure.set_layout_engine("none")
             ax.set_position((0.0, 0.0, 1.0, 1.0))

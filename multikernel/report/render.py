@@ -59,12 +59,14 @@ def render_html(summary: Summary) -> str:
         heaviest=max((abs(row["share"] or 0.0) for row in summary["weights"]), default=0.0),
         views_title=words.views_title(summary),
         converged=words.has_convergence(summary),
-        findings=" ".join(words.findings(summary)),
+        findings=words.lead(summary),
         certificate=" ".join(words.certificate(summary)),
         optimal=convergence["certificate"] == "optimality",
         n_machines=len({step["machine"] for step in convergence["history"]}),
         pictures=draw_pictures(summary),
         evaluation={"omitted": [], "notes": []} | (summary.get("evaluation") or {}),
+        left_out=words.left_out(summary),
+        doctor=summary.get("doctor"),
         sections=sections if len(sections) >= _CONTENTS_FROM else [],
         styles=Markup(_source("styles.css")),
         script=Markup(script),
@@ -135,10 +137,13 @@ def _render_json(summary: Summary) -> str:
 
 def _sections(summary: Summary) -> list[dict[str, str]]:
     """What the page has, in its order: identifier and heading."""
-    have = {name: bool(words.part(summary, name)) for name in (*words.PART_NAMES, "omitted")}
+    have = {name: bool(words.part(summary, name)) for name in words.PART_NAMES}
     listed = [
         ("data", words.PART_NAMES["data"], have["data"]),
+        ("doctor", "Data check", summary.get("doctor") is not None),
         ("weights", words.views_title(summary), bool(words.views_title(summary))),
+        ("selection", words.PART_NAMES["selection"], have["selection"]),
+        ("enrichment", words.PART_NAMES["enrichment"], have["enrichment"]),
         ("baselines", words.PART_NAMES["baselines"], have["baselines"]),
         ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
         ("held-out", words.PART_NAMES["held_out"], have["held_out"]),
@@ -146,12 +151,13 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
         ("overfitting", words.PART_NAMES["overfitting"], have["overfitting"]),
         ("learning-curve", words.PART_NAMES["learning_curve"], have["learning_curve"]),
         ("why", words.PART_NAMES["why"], have["why"]),
+        ("cross-view", words.PART_NAMES["cross_view"], have["cross_view"]),
         ("kernels", words.PART_NAMES["heat_maps"], have["heat_maps"]),
         ("embedding", words.PART_NAMES["embedding"], have["embedding"]),
         ("gate", words.PART_NAMES["gate"], have["gate"]),
         ("convergence", "Convergence", words.has_convergence(summary)),
         ("warnings", "Warnings of refits", bool(words.refit_warnings(summary)[0])),
-        ("omitted", "Left out", have["omitted"]),
+        ("omitted", "Left out", bool(words.left_out(summary))),
         ("model", "Model", True),
     ]
     return [{"id": identifier, "title": title} for identifier, title, there in listed if there]
@@ -202,7 +208,7 @@ def _environment() -> Environment:
         "share": words.format_share,
         "gap": words.format_gap,
         "cell": words.format_cell,
-        "upper_first": tables.upper_first,
+        "upper_first": words.upper_first,
         "sentence": tables.sentence,
     }
     return environment

@@ -13,6 +13,7 @@ from multikernel.viz.fitted import last_of, machine_weights, plain_leaf, plain_t
 
 Summary = dict[str, Any]
 
+_MOST_FINDINGS = 50
 _STEP_KEYS = ("machine", "iteration", "objective", "lower_bound", "gap")
 
 
@@ -23,6 +24,7 @@ def summarize(
     title: str = "What the model learned",
     notes: Iterable[str] = (),
     evaluation: Mapping[str, Any] | None = None,
+    doctor: Any = None,
 ) -> Summary:
     """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
 
@@ -49,7 +51,11 @@ def summarize(
     evaluation : mapping, default=None
         What `multikernel.inspection.evaluate` found on data: stability, baselines, held-out predictions and
         so on. Parts that are None or missing are not shown. It must be of this model: an evaluation of other
-        views, other classes or another task is refused.
+        views, other classes or another task is refused. Its costly parts are on demand, see ``parts`` there;
+        the report says which were not asked for.
+    doctor : Diagnosis or mapping, default=None
+        What `multikernel.doctor.diagnose` found in the data, or its ``to_dict()``; at most 50 findings are
+        kept.
 
     Returns
     -------
@@ -60,7 +66,8 @@ def summarize(
         ``convergence`` (objective, dual_gap, tol, certified, certificate, n_iter, status, history),
         ``prediction`` (n_support, or rank of a model on factors, and total_cost), ``approximation`` (view,
         approximation, rank, trace_error of a model on factors), ``classes``, ``comparison`` (columns, rows),
-        ``notes`` and ``evaluation`` (a copy, None where none was given).
+        ``notes``, ``evaluation`` (a copy, None where none was given) and ``doctor`` (``headline``, ``ok``,
+        ``findings`` and ``n_findings``; None where none was given).
 
     Examples
     --------
@@ -83,6 +90,27 @@ def summarize(
         "comparison": _comparison(comparison),
         "notes": [str(note) for note in notes],
         "evaluation": _evaluation(evaluation, model),
+        "doctor": _doctor(doctor),
+    }
+
+
+def _doctor(diagnosis: Any) -> dict[str, Any] | None:
+    """The findings, gravest first, without the tables behind them."""
+    if diagnosis is None:
+        return None
+    told = diagnosis.to_dict() if hasattr(diagnosis, "to_dict") else diagnosis
+    if not isinstance(told, Mapping) or not {"headline", "findings"} <= told.keys():
+        raise ValueError(
+            "doctor must be what multikernel.doctor.diagnose(X, y, kernels) returns, or its to_dict(); got "
+            f"{type(diagnosis).__name__}."
+        )
+    keys = ("level", "subject", "what", "remedy")
+    found = [{key: str(finding[key]) for key in keys} for finding in told["findings"]]
+    return {
+        "headline": str(told["headline"]),
+        "ok": all(finding["level"] != "error" for finding in found),
+        "n_findings": len(found),
+        "findings": found[:_MOST_FINDINGS],
     }
 
 

@@ -26,15 +26,25 @@ PART_NAMES = {
     "data": "Data",
     "stability": "Stability of the weights",
     "without_view": "Without each view",
+    "selection": "Which views matter?",
+    "enrichment": "Which sets carry weight beyond chance?",
     "baselines": "Against baselines",
     "held_out": "Held out",
     "cohort": "Independent cohort",
     "overfitting": "Training beside held-out scores",
     "learning_curve": "Learning curve",
     "why": "Why these predictions?",
+    "cross_view": "Which columns move together?",
     "heat_maps": "Kernels",
     "embedding": "Samples in two dimensions",
     "gate": "Weights of each sample",
+}
+# Parts that an evaluation computes only if they are named, and what they take.
+_ON_DEMAND = {
+    "learning_curve": "scores with fewer training samples; it takes 20 refits",
+    "selection": "permutation tests of the views, with a stated error rate; no refits",
+    "enrichment": "which views, or gene sets, have more weight than by chance; it takes about 600 refits",
+    "cross_view": "columns of different views that go along with each other; no refits",
 }
 
 
@@ -72,6 +82,13 @@ def findings(summary: Summary) -> list[str]:
     if cohort:
         sentences.append(str(cohort["answer"]))
     return [sentence for sentence in sentences if sentence]
+
+
+def lead(summary: Summary) -> list[str]:
+    """The findings in paragraphs: what is said of the weights together."""
+    found = findings(summary)
+    n = sum("views " in sentence or "weight" in sentence for sentence in found[:2])
+    return [" ".join(found[:n]), *found[n:]] if n else found
 
 
 def _heaviest(weights: Sequence[Mapping[str, Any]]) -> str:
@@ -117,6 +134,46 @@ def refit_warnings(summary: Summary) -> tuple[list[str], list[str]]:
     notes = part(summary, "notes") or []
     warned = [note for note in notes if _WARNED in note]
     return warned, [note for note in notes if _WARNED not in note]
+
+
+def left_out(summary: Summary) -> list[dict[str, str]]:
+    """What the report has not, by the name of the part, with the reason or the call that makes it."""
+    evaluation = summary.get("evaluation")
+    found = []
+    if evaluation is None:
+        call = "summarize(model, evaluation=evaluate(model, X, y)), or multikernel report FOLDER --data FILE"
+        why = f"stability, held-out scores, rivals and reasons need the data, and refits: {call}."
+        found.append({"part": "Evaluation", "why": upper_first(why)})
+    else:
+        found += [
+            {"part": PART_NAMES.get(row["part"], row["part"]), "why": row["why"]}
+            for row in evaluation.get("omitted") or []
+        ]
+        found += _not_asked_for(evaluation)
+    if summary.get("doctor") is None:
+        why = "What is wrong with the data was not asked: summarize(model, doctor=diagnose(X, y, kernels))."
+        found.append({"part": "Data check", "why": why})
+    return found
+
+
+def _not_asked_for(evaluation: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The parts on demand that were not named, where there is a target."""
+    if evaluation.get("task") == "unsupervised":
+        return []
+    told = {row["part"] for row in evaluation.get("omitted") or []}
+    return [
+        {
+            "part": PART_NAMES[name],
+            "why": f'Not asked for: {what}. evaluate(model, X, y, parts={name!r}), or parts="all".',
+        }
+        for name, what in _ON_DEMAND.items()
+        if evaluation.get(name) is None and name not in told
+    ]
+
+
+def upper_first(text: str) -> str:
+    """Begin a sentence with a phrase."""
+    return text[:1].upper() + text[1:]
 
 
 def score_note(summary: Summary) -> str:
@@ -201,7 +258,7 @@ def format_cell(value: Any) -> str:
         return "–"
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3e}"
+    return f"{value:.4f}" if value == 0 or 0.9995e-3 <= abs(value) < 1e6 else f"{value:.3e}"
 
 
 def format_difference(difference: float | None) -> str:

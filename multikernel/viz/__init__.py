@@ -13,10 +13,10 @@ nothing: figures with ``layout="constrained"`` make room for them.
   :func:`learning_curve`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
-- of what ``multikernel.inspection.feature_importance`` returns: :func:`importance`; of its
+- of what ``multikernel.inspection.feature_importance`` returns: :func:`importance`, :func:`loadings`; of its
   ``cross_view_map``: :func:`cross_view`; of its ``view_shapley``: :func:`shapley`; of its ``select_views``:
   :func:`selection`; of its ``enriched_sets``: :func:`enrichment`; of a sample of its ``explain``:
-  :func:`waterfall`;
+  :func:`waterfall`, and of all of its samples :func:`contribution_map`;
 - of data: :func:`data_overview`, of what :func:`describe_data` says of them; :func:`kernel_matrix` of a Gram
   matrix;
 - of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
@@ -35,7 +35,7 @@ from .evaluations import (
     stability,
     without_view,
 )
-from .features import cross_view, importance, local_importance
+from .features import cross_view, importance, loadings, local_importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
 from .paths import weight_path
@@ -43,7 +43,7 @@ from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
 from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
 from .targets import dominant_views, target_views
-from .views import class_weights, enrichment, selection, shapley, waterfall
+from .views import class_weights, contribution_map, enrichment, selection, shapley, waterfall
 
 __all__ = [
     "auc_curve",
@@ -53,6 +53,7 @@ __all__ = [
     "class_weights",
     "components",
     "confusion",
+    "contribution_map",
     "contributions",
     "convergence",
     "cost",
@@ -69,6 +70,7 @@ __all__ = [
     "kaplan_meier",
     "kernel_matrix",
     "learning_curve",
+    "loadings",
     "local_importance",
     "residuals",
     "roc",

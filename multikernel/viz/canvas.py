@@ -77,12 +77,15 @@ def axes_for(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Axes:
     if ax is None:
         from matplotlib import pyplot
 
-        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
     if not isinstance(ax, Axes):
         raise TypeError(
             f"ax must be one matplotlib Axes, such as that of plt.subplots(); got {type(ax).__name__}. "
             "Leave it out for a new figure."
         )
+    for side in ("top", "right"):
+        if side in ax.spines:
+            ax.spines[side].set_visible(False)
     return ax
 
 
@@ -111,13 +114,17 @@ def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
     return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
 
 
-def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = ()) -> None:
-    """Names down the left side, first on top, and notes down the right, small enough for their rows."""
+def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = (), *, what: str = "view") -> None:
+    """Names down the left side, first on top, and notes down the right, small enough for their rows.
+
+    `what` is the label of that axis: what has these names.
+    """
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(5))  # the numbers of more would meet
     font = row_font(ax, len(names))
     ax.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=font, **LITERAL)
+    ax.set_ylabel(what)
     spare = max(3 - len(names), 0) / 2.0  # a single bar is no wall
     ax.set_ylim(len(names) - 0.4 + spare, -0.6 - spare)
     for place, note in enumerate(notes):

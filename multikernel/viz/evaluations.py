@@ -146,7 +146,7 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         ax.errorbar([row["score"]], [place], xerr=[row["sd"] or 0.0], fmt=marker, **style)
         if row["verdict"] is None:
             ax.axvline(row["score"], color=BLUE, linestyle="--", linewidth=1.0, zorder=0)
-    label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows])
+    label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows], what="model")
     ax.set_title(textwrap.fill(plain(part["answer"].split(":")[0], longest=200), 50), **LITERAL)
     ax.set_xlabel(f"{plain(part['metric'])}, mean ± standard deviation", **LITERAL)
     return ax
@@ -256,14 +256,14 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     for row in bins:
         place = (row["predicted"], row["observed"])
         ax.annotate(str(row["n"]), place, (7, -9), textcoords="offset points", fontsize="x-small")
-    ax.set(title="Calibration curve", ylabel="observed frequency", aspect="equal")
-    how = textwrap.fill(plain(part["how"], longest=200), 60)
-    ax.set_xlabel(f"predicted probability\n{how}", **LITERAL)
+    ax.set(xlabel="predicted probability", ylabel="observed frequency", aspect="equal")
+    how = textwrap.fill(plain(part["how"], longest=200), 50)
+    ax.set_title(f"Calibration curve\n{how}", fontsize="medium", **LITERAL)
     entries = [
         (points, f"samples in a bin; Brier score {_figure(part['brier'])}"),
         (line, "perfect calibration"),
     ]
-    add_legend(ax, entries, loc="lower right", fontsize="small")
+    add_legend_below(ax, entries, 1)
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,13 +80,86 @@ def importance(found: Any, *, most: int = 10, ax: Axes | None = None) -> Axes:
         entries.append((bars, view))
         place += len(block)
     ax.axvline(0.0, color=GREY, linewidth=0.8)
-    label_rows(ax, [row["feature"] for row in shown])
+    label_rows(ax, [row["feature"] for row in shown], what="column")
     ax.set_title("Which columns matter?")
     ax.set_xlabel(plain(part.get("xlabel", "importance"), longest=120), **LITERAL)
     if len(views) > 1:  # long names need lines of their own
         longest = max(len(plain(view)) for view in views)
         add_legend_below(ax, entries, max(1, min(4, 64 // (longest + 6))))
     return ax
+
+
+@picture
+def loadings(
+    found: Any, *, classes: Sequence[Any] | None = None, most: int = 6, ax: Axes | None = None
+) -> Axes:
+    """Which columns speak for which class? Signed bars, the columns of a view together, the largest first.
+
+    The length of a bar is the importance of the column, its side and its color say what a larger value speaks
+    for. Of several classes all bars are to the right, in the color of the class whose score rises most.
+
+    Parameters
+    ----------
+    found : FeatureImportance or dict
+        Of ``multikernel.inspection.feature_importance`` by coefficients or sensitivities, or its
+        ``to_dict()``.
+    classes : pair of labels, optional
+        The ``classes_`` of a binary model, for the legend.
+    most : int, default=6
+        Maximum number of columns of a view.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> rows = [{"view": "clinic", "feature": "age", "importance": 0.1, "coefficient": -0.05},
+    ...         {"view": "genes", "feature": "TP53", "importance": 0.3, "coefficient": 0.9}]
+    >>> ax = loadings({"rows": rows}, classes=["well", "ill"], ax=Figure().subplots())
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [0.3, -0.1]
+    """
+    part = found.to_dict() if hasattr(found, "to_dict") else found
+    rows = part.get("rows") if isinstance(part, Mapping) else None
+    slopes = _slopes_of(rows)
+    most = check_positive_integer("most", most)
+    rows = sorted(with_numbers(rows or [], "importance"), key=lambda row: -row["importance"])
+    views = list(dict.fromkeys(row["view"] for row in rows))
+    shown = [row for view in views for row in [row for row in rows if row["view"] == view][:most]]
+    binary = list(slopes.values()) == [""]
+    told = ["lowers the score", "raises the score"]
+    if binary and classes is not None:
+        told = [f"speaks for {label}" for label in (classes[0], classes[-1])]
+    kinds = told if binary else [f"speaks for {label}" for label in slopes.values()]
+    ax = axes_for_rows(ax, [f"{row['feature']} ({row['view']})" for row in shown], extra=0.4)
+    drawn: dict[int, Any] = {}
+    for place, row in enumerate(shown):
+        values = np.array([row[key] if is_number(row[key]) else -np.inf for key in slopes], float)
+        kind = int(values[0] > 0.0) if binary else int(np.argmax(values))
+        length = -row["importance"] if binary and not kind else row["importance"]
+        style: dict[str, Any] = {"color": COLOURS[(1 - kind if binary else kind) % len(COLOURS)]}
+        hatch = _HATCHES[(1 - kind if binary else kind) % len(_HATCHES)]
+        drawn[kind] = ax.barh(place, length, height=0.7, hatch=hatch, edgecolor="white", **style)
+        if place and row["view"] != shown[place - 1]["view"]:
+            ax.axhline(place - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    label_rows(ax, [f"{row['feature']} ({row['view']})" for row in shown], what="column (view)")
+    ax.set_title("Which columns speak for what?")
+    ax.set_xlabel(plain(part.get("xlabel", "importance"), longest=120), **LITERAL)
+    longest = max((len(plain(kind, longest=80)) for kind in kinds), default=0)
+    entries = [(drawn[kind], kinds[kind]) for kind in sorted(drawn)]
+    add_legend_below(ax, entries, max(1, min(4, 64 // (longest + 6))))
+    return ax
+
+
+def _slopes_of(rows: Any) -> dict[str, str]:
+    """The keys that have the sign of a column, with the class of each: "" where there is one score."""
+    for kind in ("coefficient", "slope"):
+        keys = [key for key in (rows[0] if rows else {}) if key == kind or key.startswith(f"{kind}[")]
+        if keys:
+            return {key: key[len(kind) + 1 : -1] for key in keys}
+    raise TypeError(
+        "this picture is of multikernel.inspection.feature_importance(model, X) by coefficients or "
+        "sensitivities, which have signs."
+    )
 
 
 def _draw_intervals(ax: Axes, places: range, block: list[Mapping[str, Any]]) -> None:
@@ -138,8 +211,8 @@ def local_importance(found: Any, *, most: int = 30, ax: Axes | None = None) -> A
     ax.set_yticks(range(len(regions)), regions, fontsize=row_font(ax, len(regions)), **LITERAL)
     ax.set_xticks(range(len(names)), names, fontsize="small", rotation=90, **LITERAL)
     ax.set_title("Which columns does each region look at?")
-    if len(shown) < values.shape[1]:
-        ax.set_xlabel(f"{len(shown)} of {values.shape[1]} columns")
+    some = f", {len(shown)} of {values.shape[1]}" if len(shown) < values.shape[1] else ""
+    ax.set(xlabel=f"column{some}", ylabel="region")
     add_colour_bar(ax, image, "share of the region's projection")
     return ax
 
@@ -188,5 +261,6 @@ def cross_view(found: Any, *, ax: Axes | None = None) -> Axes:
         middle = (start + stop - 1) / 2.0
         ax.text(middle, -0.8, plain(views[start], longest=20), ha="center", va="bottom", **LITERAL)
     ax.set_title("Which columns move together?", pad=24)
+    ax.set(xlabel="column, by view", ylabel="column, by view")
     add_colour_bar(ax, image, "similarity in the learned kernel")
     return ax

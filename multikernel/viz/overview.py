@@ -168,7 +168,7 @@ def data_overview(X: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-1.05 if data["classes"] else -0.5, len(views) - 0.5)
     ax.set_ylim(data["n_samples"], 0)
     order = ", those with most views first" if not present.all() else ""
-    ax.set(title="Who has what?", ylabel=f"samples{order}")
+    ax.set(title="Who has what?", xlabel="view", ylabel=f"samples{order}")
     return ax
 
 

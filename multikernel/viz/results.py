@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import Array
-from .canvas import BLUE, GREEN, VERMILION, axes_for, picture
+from .canvas import BLUE, GREEN, VERMILION, add_colour_bar, axes_for, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ def rules(comparison: Any, *, ax: Axes | None = None) -> Axes:
         ax.axvline(np.mean(folds[rule]), color=colour, linestyle="--", linewidth=1.0, label=rule)
     ax.set_yticks(range(len(folds)), list(folds))
     ax.set_ylim(len(folds) - 0.5, -0.5)
-    ax.set(title=numbers["title"], xlabel=f"{numbers['scoring']}: ten folds and their mean")
+    ax.set(title=numbers["title"], xlabel=f"{numbers['scoring']}: ten folds and their mean", ylabel="rule")
     if colours:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(colours), frameon=False)
     return ax
@@ -118,8 +118,8 @@ def _draw_weights(weights: pd.DataFrame, ax: Axes) -> None:
     scale: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest} if signed else {"cmap": "Blues", "vmin": 0.0}
     image = ax.imshow(weights, aspect="auto", vmax=largest, **scale)
     ax.set_xticks(range(weights.shape[1]), [str(name) for name in weights.columns], rotation=60, ha="right")
-    ax.set_title("share of each kernel, mean over the folds")
-    ax.figure.colorbar(image, ax=ax)
+    ax.set(title="share of each kernel, mean over the folds", xlabel="kernel")
+    add_colour_bar(ax, image, "share of the weight")
 
 
 @picture
@@ -145,6 +145,7 @@ def surface(result: Any, *, ax: Axes | None = None) -> Axes:
             "predict on a slice, or search fewer factors."
         )
     ax = axes_for(ax)
+    ax.set_title("Where is the best value?", pad=28)
     axes = [np.geomspace(low, high, _STEPS) for low, high in found.bounds.values()]
     if len(axes) == 1:
         _draw_curve(ax, found, axes[0])
@@ -154,7 +155,7 @@ def surface(result: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_curve(ax: Axes, found: Any, line: Array) -> None:
-    ax.plot(line, found.predict(line[:, None]), color="tab:blue", label="fitted surface")
+    ax.plot(line, found.predict(line[:, None]), color=BLUE, label="fitted surface")
     best = (found.best_point_[found.names[0]], found.best_value_)
     _draw_measured(ax, np.column_stack([found.points_, found.values_]), best)
     ax.set(xscale="log", xlabel=found.names[0], ylabel="response")
@@ -165,14 +166,18 @@ def _draw_contours(ax: Axes, found: Any, axes: Sequence[Array]) -> None:
     heights = found.predict(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     if np.ptp(heights) > 0.0:
         filled = ax.contourf(*axes, heights, levels=20, cmap="viridis")
-        ax.figure.colorbar(filled, ax=ax, label="fitted response")
+        add_colour_bar(ax, filled, "fitted response")
     _draw_measured(ax, found.points_, [found.best_point_[name] for name in found.names])
     ax.set(xscale="log", yscale="log", xlabel=found.names[0], ylabel=found.names[1])
 
 
 def _draw_measured(ax: Axes, places: Array, best: Sequence[float]) -> None:
-    ax.plot(*best, "*", color="tab:red", markersize=16, label="best measured", clip_on=False, zorder=3)
-    ax.plot(*places.T, "o", color="black", markersize=4, label="measured, in order", clip_on=False, zorder=4)
+    from matplotlib.patheffects import withStroke
+
+    ax.plot(*best, "*", color=VERMILION, markersize=16, label="best measured", clip_on=False, zorder=3)
+    style: dict[str, Any] = {"color": "black", "markeredgecolor": "white", "markersize": 6}
+    ax.plot(*places.T, "o", label="measured, in order", clip_on=False, zorder=4, **style)
     for number, place in enumerate(places, start=1):
-        ax.annotate(str(number), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+        text = ax.annotate(str(number), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)

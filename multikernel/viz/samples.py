@@ -88,6 +88,7 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
     entries = _draw_groups(ax, {str(group): points[groups == group, :2] for group in np.unique(groups)})
     if labels is not None:
         add_legend_beside(ax, entries)
+    ax.set_title("How do the samples lie?")
     _label_components(ax, model.explained_variance_ratio_)
     return ax
 
@@ -282,6 +283,7 @@ def heat_map(
     ax = _draw_map(values, groups, ax, bare=bare)
     ax.set_title(f"{plain(name)}{share}", **LITERAL)
     ax.set_xlabel(f"samples, {plain(part['order'], longest=70)}", **LITERAL)
+    ax.set_ylabel("samples")
     return ax
 
 
@@ -315,7 +317,7 @@ def kernel_matrix(K: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
         raise ValueError(f"K must be finite; its entry at ({i}, {j}) is {K[i, j]}.")
     order, groups, words = _order(y, len(K))
     ax = _draw_map(K[np.ix_(order, order)], groups, ax)
-    ax.set(title="What does the kernel see?", xlabel=f"samples, {words}")
+    ax.set(title="What does the kernel see?", xlabel=f"samples, {words}", ylabel="samples")
     return ax
 
 

@@ -17,6 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -28,6 +30,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "hatch.linewidth": 1.5,
 }
+_VALUES = "values"  # the gid of bars and points that say their values
 _INHERITED = ("fill", "stroke")  # how the properties begin that a group hands down to what it holds
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
@@ -45,6 +48,7 @@ def draw_svg(
     inks: Mapping[str, str] | None = None,
     marks: str = "",
     says: Sequence[str] = (),
+    hover: bool = False,
 ) -> str:
     """Draw a picture and return it as an ``<svg>`` element for an HTML page.
 
@@ -52,7 +56,8 @@ def draw_svg(
     is the title of the Axes: the page has headings. Every identifier in the picture begins with its `name`,
     the `size` is in inches, and text has 10 points. `inks` are what to write for a colour, both in CSS:
     ``{"#0072B2": "var(--blue)"}``; black is ``currentColor`` unless it is given. The points of artists whose
-    ``gid`` is `marks` get the class ``mark``, and each `says` its text when a pointer rests on it.
+    ``gid`` is `marks` get the class ``mark``, and each `says` its text when a pointer rests on it. With
+    `hover`, bars and points say their values.
 
     Examples
     --------
@@ -61,9 +66,18 @@ def draw_svg(
     <svg viewBox="0 0 72 72" class="picture" style="--width: 72" role="img" aria-labelledby="nothing-title">\
 <title id="nothing-title">&lt;Nothing&gt;</title></svg>
     """
-    root = ElementTree.fromstring(_matplotlib_svg(draw, size))
+    values: list[str] = []
+
+    def draw_and_mark(ax: Axes) -> None:
+        draw(ax)
+        values.extend(_mark_values(ax) if hover else [])
+
+    root = ElementTree.fromstring(_matplotlib_svg(draw_and_mark, size))
     _drop_foreign(root)
     found = _find_marks(root, marks) if marks else []
+    if hover:
+        found = _find_marks(root, _VALUES)
+        says = values if len(values) == len(found) else ()  # some may lie beyond the picture
     for mark, text in zip(found, says, strict=False):
         ElementTree.SubElement(mark, "title").text = text
     inks = {"#000000": "currentColor", **{colour.lower(): ink for colour, ink in (inks or {}).items()}}
@@ -72,6 +86,40 @@ def draw_svg(
     _name_references(root, name)
     _merge_groups(root)
     return ElementTree.tostring(_entitle(root, name, title, description), encoding="unicode")
+
+
+def _mark_values(ax: Axes) -> list[str]:
+    """Give bars and points the gid of values; what each says, in the order in which they are drawn."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
+    from matplotlib.ticker import FixedLocator
+
+    locator = ax.yaxis.get_major_locator()
+    places = [float(place) for place in locator.locs] if isinstance(locator, FixedLocator) else []
+    names = ax.yaxis.get_major_formatter().format_ticks(places)
+    labels = {round(place): name for place, name in zip(places, names, strict=True)}
+
+    def told(x: float, y: float) -> str:
+        if labels:
+            return f"{labels.get(round(y), '')}: {x:.4g}"
+        first, second = (text.split("\n")[0] for text in (ax.get_xlabel(), ax.get_ylabel()))
+        return f"{first} {x:.4g}, {second} {y:.4g}"
+
+    bars = {bar for bars in ax.containers for bar in bars if isinstance(bar, Rectangle)}
+    said: list[tuple[float, list[str]]] = []
+    for artist in ax.get_children():
+        if isinstance(artist, Rectangle) and artist in bars:
+            texts = [told(artist.get_width(), artist.get_y() + artist.get_height() / 2.0)]
+        elif isinstance(artist, PathCollection):
+            texts = [told(*place) for place in np.asarray(artist.get_offsets(), float).tolist()]
+        elif isinstance(artist, Line2D) and artist.get_marker() not in ("None", "none", None, "", " ", "|"):
+            texts = [told(*place) for place in np.asarray(artist.get_xydata(), float).tolist()]
+        else:
+            continue
+        artist.set_gid(_VALUES)
+        said.append((artist.get_zorder(), texts))
+    return [text for _, texts in sorted(said, key=lambda each: each[0]) for text in texts]
 
 
 def _matplotlib_svg(draw: Callable[[Axes], Any], size: tuple[float, float]) -> str:

@@ -56,8 +56,8 @@ def target_views(parts: Any, *, order: str = "views", ax: Axes | None = None) ->
         ax.set_yticks(range(n), [plain(name, longest=20) for name in table.index], **LITERAL)
     else:
         ax.set_yticks([])
-        ax.set_ylabel(f"{n} targets")
-    ax.set_title("What each view adds")
+    ax.set(xlabel="view", ylabel="target" if n <= _MOST_NAMED else f"{n} targets")
+    ax.set_title("What does each view add?")
     add_colour_bar(ax, image, "part of the view")
     return ax
 

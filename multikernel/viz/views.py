@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LARGEST_DOT = 160.0  # points²
 _MOST_LEVEL = 8  # values whose names stand beside each other; more are turned
+_MOST_NAMED = 40  # samples with their name at the map
 
 
 def _part(found: Any, key: str, maker: str) -> Mapping[str, Any]:
@@ -241,11 +242,91 @@ def waterfall(found: Any, *, most: int = 12, ax: Axes | None = None) -> Axes:
     ax.barh(len(steps) + 1, float(part["score"]), height=0.6, color=GREY)
     ax.axvline(0.0, color=GREY, linewidth=0.8)
     notes = [part["start"], *(value for _, value in steps), part["score"]]
-    label_rows(ax, names, [f"{value:+.3g}" for value in notes])
+    label_rows(ax, names, [f"{value:+.3g}" for value in notes], what="step")
     machine = part.get("machine")
     ax.set_xlabel("score" if machine is None else f"score for {plain(machine)}", **LITERAL)
     ax.set_title(f"How does the score of {plain(part.get('id', 'the sample'))} come about?", **LITERAL)
     return ax
+
+
+# ---------------------------------------------------------------------- many samples
+@picture
+def contribution_map(found: Any, *, machine: str | None = None, ax: Axes | None = None) -> Axes:
+    """What does each view add to the score of each sample? A map, samples in the order of their scores.
+
+    Red raises the score, blue lowers it. Views keep their order; the sample with the highest score is on top.
+
+    Parameters
+    ----------
+    found : Explanation, DataFrame or dict
+        Of ``multikernel.inspection.explain``; of ``contributions_frame`` of a model; or the part
+        ``["why"]["contributions"]`` of an evaluation.
+    machine : str, optional
+        Which machine of several; for each sample that of the highest score if left out.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> rows = [{"id": "a", "score": -1.0, "values": [-1.5, 0.5]},
+    ...         {"id": "b", "score": 2.0, "values": [2.0, 0.0]}]
+    >>> part = {"views": ["genes", "clinic"], "machine": "ill", "rows": rows}
+    >>> ax = contribution_map(part, ax=Figure().subplots())
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['b', 'a']
+    """
+    views, words, rows = _contributions_of(found, machine)
+    rows = sorted(rows, key=lambda row: -row[1])
+    values = np.array([row[2] for row in rows], float).reshape(len(rows), len(views))
+    names = [plain(view, longest=20) for view in views]
+    named = len(rows) <= _MOST_NAMED
+    height = 1.8 + 0.22 * len(rows) if named else 5.0
+    ax = axes_for(ax, width=min(4.0 + 0.45 * len(names), 12.0), height=max(height, 2.6))
+    top = max(float(np.abs(values).max(initial=0.0)), 1e-12)
+    cells = ax.imshow(values, cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto", interpolation="none")
+    if named:
+        labels = [plain(row[0], longest=20) for row in rows]
+        ax.set_yticks(range(len(rows)), labels, fontsize=row_font(ax, len(rows)), **LITERAL)
+    else:
+        ax.set_yticks([])
+    turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(names) > 4 else {}
+    ax.set_xticks(range(len(names)), names, fontsize="small", **turned, **LITERAL)
+    ax.set(xlabel="view", ylabel=f"{len(rows)} samples, the highest score on top")
+    ax.set_title("What does each view add to each score?")
+    add_colour_bar(ax, cells, f"added to the score for {plain(words, longest=24)}")
+    return ax
+
+
+def _contributions_of(found: Any, machine: str | None) -> tuple[list[str], str, list[tuple[Any, float, Any]]]:
+    """The views, what the score is for, and of each sample its name, its score and what each view adds."""
+    frame = getattr(found, "contributions", found)
+    if isinstance(frame, Mapping) and {"views", "rows"} <= frame.keys():
+        rows = [(_name_of(row), row["score"], row["values"]) for row in frame["rows"]]
+        return list(frame["views"]), str(frame.get("machine", "the prediction")), rows
+    if not hasattr(frame, "columns") or "score" not in frame.columns.get_level_values(-1):
+        raise TypeError(
+            "this picture is of multikernel.inspection.explain(model, X), or of contributions_frame(X) of a "
+            f"model; got {type(found).__name__}."
+        )
+    words = "the prediction" if machine is None else str(machine)
+    if frame.columns.nlevels == 1:
+        views = [name for name in frame.columns if name not in ("intercept", "score")]
+        table = frame[views].to_numpy(float)
+        return views, words, list(zip(frame.index, frame["score"], table, strict=True))
+    machines = list(frame.columns.get_level_values(0).unique())
+    known = [str(name) for name in machines]
+    if machine is not None and str(machine) not in known:
+        raise ValueError(f"machine must be one of {known}; got {machine!r}.")
+    chosen = machines if machine is None else [machines[known.index(str(machine))]]
+    scores = np.stack([frame[name]["score"].to_numpy(float) for name in chosen], axis=1)
+    views = [name for name in frame[chosen[0]].columns if name not in ("intercept", "score")]
+    tables = np.stack([frame[name][views].to_numpy(float) for name in chosen])
+    best = scores.argmax(axis=1)
+    places = np.arange(len(best))
+    return views, words, list(zip(frame.index, scores[places, best], tables[best, places], strict=True))
+
+
+def _name_of(row: Mapping[str, Any]) -> str:
+    return f"row {row['row']}" if row.get("id") is None else str(row["id"])
 
 
 # ---------------------------------------------------------------------- enrichment
@@ -290,7 +371,7 @@ def enrichment(found: Any, *, most: int = 25, ax: Axes | None = None) -> Axes:
         c=-np.log10([dot["p_value"] for dot in dots]), cmap="viridis_r", vmin=0.0,
         edgecolors="0.4", linewidths=0.4,
     )  # fmt: skip
-    label_rows(ax, names)
+    label_rows(ax, names, what="set")
     turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(values) > _MOST_LEVEL else {}
     ax.set_xticks(range(len(values)), [f"{float(value):g}" for value in values], **turned)
     ax.set_xlim(-0.6, len(values) - 0.4)

@@ -34,6 +34,9 @@ def evaluation(task="classification", *, views=VIEWS, classes=CLASSES, n=30, gat
         made["held_out"] = held_out(task, classes)
         made |= on_other_samples(made["baselines"]["metric"])
         made["why"] = why(views, samples, classes)
+    made |= dict.fromkeys(("selection", "enrichment", "cross_view"))
+    if gate and task != "unsupervised":
+        made |= on_demand(views)
     if gate:
         rows = [{**row, "weights": gate_weights(i, len(views))} for i, row in enumerate(samples)]
         made |= {
@@ -170,7 +173,17 @@ def why(views, samples, classes):
         for m, view in enumerate(views[:3])
         for k in range(2)
     ]
+    for row in rows[:2]:
+        row["steps"]["gates"] = [{"name": view, "value": 0.5 / (m + 1)} for m, view in enumerate(views)]
     metric = "accuracy" if classes else "R²"
+    added = [
+        {
+            **{key: row[key] for key in ("row", "id", "observed", "predicted")},
+            "score": 2.0 - i,
+            "values": [(0.5 - m) / (i + 1) for m in range(len(views))],
+        }
+        for i, row in enumerate(rows)
+    ]
     return {
         "on": "cohort",
         "n_samples": 70,
@@ -182,6 +195,12 @@ def why(views, samples, classes):
             "answer": "4 of 70 samples are predicted wrongly.",
         },
         "rows": rows,
+        "contributions": {
+            "views": list(views),
+            "machine": "the class predicted" if classes else "the prediction",
+            "rows": added,
+            "answer": f"{views[0]} tells the {len(rows)} samples apart most.",
+        },
         "shapley": {
             "method": "functions",
             "metric": metric,
@@ -198,6 +217,51 @@ def why(views, samples, classes):
             "n_features": 20,
             "n_views": len(views),
             "answer": "A step along column 0 moves the score most.",
+        },
+    }
+
+
+def on_demand(views):
+    """Selected views, sets that carry weight, and the map of columns."""
+    tested = [
+        {"view": view, "alignment": 0.5 - 0.1 * m, "p_value": 0.01 * (m + 1), "q_value": 0.05 * (m + 1)}
+        | {"selected": m == 0}
+        for m, view in enumerate(views)
+    ]
+    selection = {"method": "marginal", "level": 0.1, "threshold": None, "null": "independence"}
+    sets = [
+        {"set": view, "share": 0.6 / (m + 1), "by_chance": 0.2, "z": 2.5 - 2 * m, "p_value": 0.01 * (m + 1)}
+        | {"p_adjusted": 0.04 * (m + 1), "enriched": m == 0}
+        for m, view in enumerate(views)
+    ]
+    dots = [
+        {"set": view, "value": value, "share": 0.5 / (m + 1), "p_value": 0.05}
+        for m, view in enumerate(views)
+        for value in (0.1, 1.0)
+    ]
+    names = [{"view": view, "feature": f"column {m}"} for m, view in enumerate(views[:4])]
+    n = len(names)
+    similar = [[1.0 if i == j else 0.5 - 0.25 * abs(i - j) for j in range(n)] for i in range(n)]
+    pair = {"view": views[0], "feature": "column 0", "other_view": views[1], "other_feature": "column 1"}
+    return {
+        "selection": selection
+        | {"guarantee": "At most 10% are false.", "answer": "One view is selected.", "rows": tested},
+        "enrichment": {
+            "parameter": "C",
+            "values": [0.1, 1.0],
+            "level": 0.05,
+            "correction": "max",
+            "n_permutations": 200,
+            "answer": "One set carries weight beyond chance.",
+            "rows": sets,
+            "dots": dots,
+        },
+        "cross_view": {
+            "features": names,
+            "similarities": similar,
+            "shares": [0.25, 0.125],
+            "answer": "Columns 0 and 1 move together.",
+            "pairs": [{**pair, "similarity": 0.25}],
         },
     }
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -39,7 +40,13 @@ def write_report(path, views, **options):
         machine_names_=["a", "b"],
         machine_weights_=[weights, weights[::-1]],
     )
-    return save_report(summarize(model, evaluation=evaluation(views=views, gate=True, **options)), path)
+    made = evaluation(views=views, gate=True, **options)
+    levels = ("error", "warning", "note")
+    findings = [
+        {"level": level, "subject": views[0], "what": "Doubled.", "remedy": "Drop it."} for level in levels
+    ]
+    doctor = {"headline": "three findings", "findings": findings}
+    return save_report(summarize(model, evaluation=made, doctor=doctor), path)
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +170,7 @@ def test_choosing_a_view_colours_the_samples(open_page):
     said = page.locator("#gate-points .mark title").all_text_contents()
     assert [int(text.split(",")[0].removeprefix("row ")) for text in said] == rows
     for m, view in enumerate(VIEWS):
-        page.get_by_label("Colour the samples by the weight of").select_option(label=view)
+        page.get_by_label("Color the samples by the weight of").select_option(label=view)
         assert page.locator("#gate-shown").text_content() == view
         levels = [round(35 * weights[row][m] / heaviest) / 35 for row in rows]
         expected = [
@@ -171,21 +178,21 @@ def test_choosing_a_view_colours_the_samples(open_page):
             for r, g, b in (colormaps["viridis"](level, bytes=True)[:3] for level in levels)
         ]
         found = page.locator("#gate-points .mark").evaluate_all(fills)
-        assert np.abs(rgb(found) - rgb(expected)).max() <= 1  # how a colour is rounded
+        assert np.abs(rgb(found) - rgb(expected)).max() <= 1  # how a color is rounded
 
 
-def rgb(colours):
-    return np.array([[int(part) for part in re.findall(r"\d+", colour)] for colour in colours])
+def rgb(colors):
+    return np.array([[int(part) for part in re.findall(r"\d+", color)] for color in colors])
 
 
 def test_the_dark_scheme_is_dark(open_page):
     page = open_page("sound")
-    colours = """() => [getComputedStyle(document.body).backgroundColor,
+    colors = """() => [getComputedStyle(document.body).backgroundColor,
         getComputedStyle(document.querySelector(".picture text")).fill,
         getComputedStyle(document.querySelector("#embedding ~ figure .mark")).fill]"""
-    assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(87, 96, 106)", "rgb(31, 95, 159)"]
+    assert page.evaluate(colors) == ["rgb(255, 255, 255)", "rgb(87, 96, 106)", "rgb(31, 95, 159)"]
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(colours) == ["rgb(20, 23, 27)", "rgb(164, 173, 184)", "rgb(106, 169, 230)"]
+    assert page.evaluate(colors) == ["rgb(20, 23, 27)", "rgb(164, 173, 184)", "rgb(106, 169, 230)"]
 
 
 @pytest.mark.parametrize("name", ["sound", "hostile"])
@@ -202,7 +209,7 @@ def test_paper_shows_everything(open_page):
     folded = page.locator("#calibration-table")
     assert not folded.is_visible()
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("section").count() == 12
+    assert page.locator("section").count() == 16
     hidden = """() => Array.from(document.querySelectorAll("section, table, figure, svg[role=img]"))
         .filter(part => !part.checkVisibility() || part.getBoundingClientRect().height < 10).length"""
     assert page.evaluate(hidden) == 0
@@ -253,8 +260,34 @@ def test_everything_has_a_name(open_page):
     parts = re.findall(rf"^\s*- '?({roles})\b( \"[^\"]+)?", tree, re.MULTILINE)
     assert [role for role, name in parts if not name] == []
     counts = Counter(role for role, _ in parts)
-    assert counts["img"] == 17 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
-    assert counts["button"] > 10 and counts["table"] == 12
+    assert counts["img"] == 22 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
+    assert counts["button"] > 10 and counts["table"] == 16
+
+
+def test_headings_are_in_order_and_the_contents_lead_to_all_sections(open_page):
+    page = open_page("sound")
+    levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(head => Number(head.tagName[1]))")
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    links = page.locator("nav a").evaluate_all("all => all.map(link => link.getAttribute('href').slice(1))")
+    assert links == page.locator("h2").evaluate_all("all => all.map(head => head.id)")
+
+
+def test_a_pointer_reads_the_cells_of_a_map_and_the_values_of_bars(open_page):
+    page = open_page("sound")
+    figure = page.locator("section[aria-labelledby=cross-view] figure")
+    figure.scroll_into_view_if_needed()
+    box = figure.locator("image").first.bounding_box()
+    note = figure.locator(".hover")
+    assert note.text_content() == "Point at a cell to read it."
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.1 * box["height"])  # first row, second column
+    assert note.text_content() == "column 0 (sound), column 1 (image): 0.25"
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+    assert note.text_content() == "column 2 (text), column 2 (text): 1"
+    page.mouse.move(0, 0)
+    assert note.text_content() == "Point at a cell to read it."
+    of_bars = page.locator("#without-view ~ figure .mark title").all_text_contents()
+    assert of_bars[:3] == ["sound: 0.05", "image: 0.01", "text: -0.03"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -290,7 +323,7 @@ def test_hostile_names_do_not_run_and_are_shown(open_page):
     options = page.locator("#gate-view option").all_text_contents()
     assert options[0] == HOSTILE[0] and options[1] == HOSTILE[1]
     page.locator("#gate-table").get_by_role("button", name=HOSTILE[0]).click()
-    page.get_by_label("Colour the samples").select_option(index=1)
+    page.get_by_label("Color the samples").select_option(index=1)
     assert page.locator("#gate-shown").text_content() == HOSTILE[1]
 
 

@@ -14,9 +14,13 @@ from tests.report.test_render import Page
 HOSTILE = ["</script><script>alert(1)</script>", '"onload="alert(1)', "x" * 400, "\u202eצליל", "🦊", ""]
 
 
-def report(task="classification", views=VIEWS, **options):
+FINDING = {"level": "warning", "subject": "view 'sound'", "what": "It is doubled.", "remedy": "Leave it out."}
+DOCTOR = {"headline": "30 rows: one warning", "findings": [FINDING]}
+
+
+def report(task="classification", views=VIEWS, doctor=None, **options):
     model = ToyClassifier(list(views), [0.5, 0.25] + [0.125] * (len(views) - 2))
-    return summarize(model, evaluation=evaluation(task, views=views, **options))
+    return summarize(model, evaluation=evaluation(task, views=views, **options), doctor=doctor)
 
 
 def headings(page):
@@ -24,15 +28,19 @@ def headings(page):
 
 
 def test_every_part_has_its_section_in_order_and_in_the_contents():
-    page = render_html(report(gate=True))
+    page = render_html(report(gate=True, doctor=DOCTOR))
     assert headings(page) == [
+        "Data check",
         "Weight of each view",
+        "Which views matter?",
+        "Which sets carry weight beyond chance?",
         "Against baselines",
         "Held out",
         "Independent cohort",
         "Training beside held-out scores",
         "Learning curve",
         "Why these predictions?",
+        "Which columns move together?",
         "Kernels",
         "Samples in two dimensions",
         "Weights of each sample",
@@ -110,7 +118,7 @@ def test_parts_that_are_missing_are_not_shown_and_reasons_are():
 
 
 def test_markdown_has_the_tables():
-    lines = render_markdown(report(gate=True, n=60)).splitlines()
+    lines = render_markdown(report(gate=True, n=60, doctor=DOCTOR)).splitlines()
     for row in (
         "| sound | 54.0% | 54.0% | ±2.8% | 50.0% to 58.0% | 100% |",
         "| image | +0.0100 | 0.8900 | ±0.0200 | 0.210 |",
@@ -125,7 +133,44 @@ def test_markdown_has_the_tables():
     ):
         assert row in lines
     parts = [name for part, name in PART_NAMES.items() if part != "data"]  # that of one table says nothing
-    assert [line[3:] for line in lines if line.startswith("## ")] == ["Weights", *parts]
+    assert [line[3:] for line in lines if line.startswith("## ")] == ["Data check", "Weights", *parts]
+
+
+def test_parts_on_demand_and_findings_are_shown():
+    text = Page(render_html(report(gate=True, doctor=DOCTOR))).text
+    assert "Data check 30 rows: one warning. Warning view 'sound' : It is doubled. Leave it out." in text
+    assert "image 0.4000 0.020 0.100 no" in text  # a view that is not selected
+    assert "sound 0.6000 0.2000 2.50 0.010 0.040 yes" in text  # a set beyond chance
+    assert "text 0.2000 0.2000 −1.50 0.030 0.120 no" in text
+    assert "column 0 sound column 1 image +0.2500" in text
+    assert "row 0 0.5000 0.2500 0.1667" in text  # a gate
+    assert "0 cat fox 2.0000 +0.5000 −0.5000 −1.5000" in text  # contributions
+    assert "Left out" not in text
+    lines = render_markdown(report(gate=True, doctor=DOCTOR)).splitlines()
+    assert "- warning: view 'sound': It is doubled. Leave it out." in lines
+    assert "| sound | 0.6000 | 0.2000 | 2.50 | 0.010 | 0.040 | yes |" in lines
+
+
+def test_what_was_not_asked_for_is_named_with_its_call():
+    model = ToyClassifier(VIEWS, [0.5, 0.25, 0.25])
+    text = Page(render_html(summarize(model, evaluation=evaluation()))).text
+    for part in ("selection", "enrichment", "cross_view"):
+        assert f"evaluate(model, X, y, parts='{part}')" in text
+    assert "summarize(model, doctor=diagnose(X, y, kernels))" in text
+    assert "600 refits" in text and "parts='learning_curve'" not in text  # that is there
+    alone = render_markdown(summarize(model))
+    assert "evaluation=evaluate(model, X, y)" in alone and "--data FILE" in alone
+
+
+def test_many_findings_are_cut_and_others_are_refused():
+    findings = [{**FINDING, "subject": f"column {k}"} for k in range(60)]
+    made = report(doctor={"headline": "x", "findings": findings, "columns": ["a"]})["doctor"]
+    assert len(made["findings"]) == 50 and made["n_findings"] == 60 and made["ok"]
+    assert "10 more findings are not shown" in render_html(
+        report(doctor={"headline": "x", "findings": findings})
+    )
+    with pytest.raises(ValueError, match=r"doctor must be what multikernel\.doctor\.diagnose"):
+        report(doctor=["bad"])
 
 
 def test_what_the_most_wrong_samples_owe_it_to():
@@ -185,8 +230,8 @@ def test_long_tables_are_cut_and_handed_to_the_script():
     assert len(json.loads(re.search(r'id="gate-table-data">(.*?)</script>', page)[1])) == 700
 
 
-def luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -217,9 +262,9 @@ def test_pictures_and_shaded_cells_have_contrast(theme):
 def test_tables_are_labelled():
     page = render_html(report(gate=True))
     tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
-    assert len(tables) == 18
+    assert len(tables) == 23
     assert all("<caption>" in table for table in tables)
     assert all("scope" in cell for cell in Page(page).all("th"))
     pictures = [svg for svg in Page(page).all("svg") if svg.get("role") == "img"]
-    assert len(pictures) == 12 + 4  # of which one for each kernel
+    assert len(pictures) == 16 + 4  # of which one for each kernel
     assert all("aria-labelledby" in svg for svg in pictures)

@@ -92,7 +92,7 @@ def test_the_page_is_accessible(summary):
     identifiers = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(set(identifiers)) == len(identifiers)
     labels = [attributes["aria-labelledby"] for _, attributes in page.tags if "aria-labelledby" in attributes]
-    assert len(labels) == 5
+    assert len(labels) == 6
     descriptions = [a["aria-describedby"] for _, a in page.tags if "aria-describedby" in a]
     assert descriptions and set(descriptions) <= set(identifiers)
     assert all(name in identifiers for label in labels for name in label.split())

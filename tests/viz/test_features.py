@@ -83,13 +83,13 @@ def test_the_map_of_regions_keeps_the_columns_in_order(ax):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b_$x$", "c", "7"]
     [image] = ax.images
     np.testing.assert_array_equal(image.get_array().filled(-1.0), SHARES.fillna(-1.0))
-    assert image.get_clim() == (0.0, 0.7) and ax.get_xlabel() == ""
+    assert image.get_clim() == (0.0, 0.7) and ax.get_xlabel() == "column"
 
 
 def test_the_map_of_regions_leaves_out_the_least_columns(ax):
     viz.local_importance(SimpleNamespace(local_importance=lambda: SHARES), most=3, ax=ax)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b_$x$", "c"]
-    assert ax.get_xlabel() == "3 of 4 columns"
+    assert ax.get_xlabel() == "column, 3 of 4"
 
 
 def test_the_map_of_regions_refuses_other_things(ax):

@@ -98,6 +98,24 @@
     colour(); // a page that was reloaded keeps its choice
   }
 
+  // A map says the value of the cell under the pointer; tables have them all.
+  document.querySelectorAll("figure[data-cells]").forEach((figure) => {
+    const { rows, columns, values } = JSON.parse(figure.dataset.cells), image = figure.querySelector("image");
+    if (!image) return;
+    const hint = "Point at a cell to read it.", note = document.createElement("p");
+    note.className = "hover";
+    note.textContent = hint;
+    figure.append(note);
+    figure.addEventListener("pointermove", (event) => {
+      const box = image.getBoundingClientRect();
+      const i = Math.floor((event.clientY - box.top) / box.height * rows.length);
+      const j = Math.floor((event.clientX - box.left) / box.width * columns.length);
+      const value = values[i]?.[j];
+      note.textContent = value === undefined ? hint : `${rows[i]}, ${columns[j]}: ${value}`;
+    });
+    figure.addEventListener("pointerleave", () => { note.textContent = hint; });
+  });
+
   // A table that is wider than its window says that it scrolls.
   const measure = (box) => box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + 1);
   const observer = new ResizeObserver((entries) => entries.forEach((entry) => measure(entry.target)));

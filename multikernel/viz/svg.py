@@ -96,7 +96,7 @@ def _mark_values(ax: Axes) -> list[str]:
     from matplotlib.ticker import FixedLocator
 
     locator = ax.yaxis.get_major_locator()
-    places = [float(place) for place in locator.locs] if isinstance(locator, FixedLocator) else []
+    places = [float(place) for place in locator()] if isinstance(locator, FixedLocator) else []
     names = ax.yaxis.get_major_formatter().format_ticks(places)
     labels = {round(place): name for place, name in zip(places, names, strict=True)}
 

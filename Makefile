@@ -48,8 +48,8 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m pytest tests/test_project.py -k live_source --refresh-docs
 	$(BIN)/python docs/check_code.py
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -n -q -j 2 -b html -d build/doctrees docs build/docs
-	$(BIN)/python docs/check_site.py build/docs
-	@echo "The site is in build/docs/index.html"
+	$(BIN)/python docs/check_site.py build/docs --pictures build/pictures
+	@echo "The site is in build/docs/index.html, pictures of its pages in build/pictures"
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

@@ -66,10 +66,18 @@ def picture(name: str) -> str:
     return f"```{{figure}} ../{method_pictures.FOLDER}/{name}.png\n:alt: {caption}\n\n{caption}\n```"
 
 
+NOTES = re.compile(r"\nNotes\n-+\n(.*?)(?=\n\n?[A-Z][\w ]+\n-{3,}\n|\Z)", re.DOTALL)
+
+
 def docstring_head(cls: type, module: str, *, skip_first: bool) -> str:
-    """What a docstring says before its parameters: the formula and its symbols."""
-    head = re.split(r"\n(?:Parameters|Attributes|Examples)\n-+\n", inspect.getdoc(cls) or "")[0].strip()
-    head = head.split("\n", 1)[1].strip() if skip_first else head
+    """The formula of a docstring and its symbols: before its parameters, or in its notes."""
+    text = inspect.getdoc(cls) or ""
+    head = re.split(r"\n(?:Parameters|Attributes|Examples|Notes)\n-+\n", text)[0].strip()
+    if skip_first:
+        head = head.partition("\n")[2].strip()
+    notes = NOTES.search(text)
+    if notes is not None and not re.search(r":math:|\.\. math::|::$", head, re.MULTILINE):
+        head = f"{head}\n\n{notes[1].strip()}".strip()
     safe = "\n".join(safe_lines(formulas_as_written(head).splitlines()))
     return f"```{{eval-rst}}\n.. currentmodule:: {module}\n\n{safe}\n```"
 

@@ -200,8 +200,10 @@ def write_output(page: Path, tally: Tally, folder: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
     for block, printed in sorted(tally.printed.items(), key=lambda item: -item[0].line):
         if "..." not in block.body:
-            start = block.line - 1
-            lines[start : start + block.body.count("\n")] = [trimmed(printed) + "\n"]
+            place_of_body = slice(block.line - 1, block.line - 1 + block.body.count("\n"))
+            if "".join(lines[place_of_body]).replace(" ", "") != block.body.replace(" ", ""):
+                raise PageError(f"{page} was changed while it ran")
+            lines[place_of_body] = [trimmed(printed) + "\n"]
     text = "".join(lines)
     page.write_text(text, encoding="utf-8")
     for place_in_docs, name in PICTURE.findall(text):
@@ -266,11 +268,11 @@ def run_and_report(page: Path, *, writes: bool, data: Path | None) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         try:
             tally = run_page(page, Path(folder), compares=not writes)
+            if writes:
+                write_output(page, tally, Path(folder))
         except PageError as error:
             print(f"FAILED {error}", file=sys.stderr)
             return False
-        if writes:
-            write_output(page, tally, Path(folder))
     if tally.n_run:
         took = f"{time.perf_counter() - start:.1f} s, {cpu_seconds() - cpu:.1f} s of CPU"
         print(f"{name}: {tally.n_run} ran, {tally.n_compared} compared, {took}", flush=True)

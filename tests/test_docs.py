@@ -56,6 +56,11 @@ def test_names_and_paths_of_a_page_exist(page):
 # --- API ---------------------------------------------------------------------------------------------------
 
 
+def test_the_index_of_the_reference_has_every_public_module_once():
+    listed = [name for names in api_pages.rooms().values() for name in names]
+    assert sorted(listed) == sorted(api_pages.PUBLIC)
+
+
 def test_every_room_of_the_package_is_in_the_reference_or_declared_internal():
     rooms = {module.name for module in pkgutil.iter_modules(multikernel.__path__)}
     public = {name.split(".")[1] for name in api_pages.PUBLIC[1:]}

@@ -46,6 +46,25 @@ PUBLIC = (
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
 INTERNAL = ("cli", "core", "rows")
+# How the index groups the rooms; a room that is not named is one of models.
+ROOMS = {
+    "Start here": ("multikernel",),
+    "Kernels, views and data": (
+        "multikernel.kernels",
+        "multikernel.views",
+        "multikernel.datasets",
+        "multikernel.io.tables",
+    ),
+    "Models": (),
+    "Weight rules and the registry of methods": ("multikernel.rules", "multikernel.registry"),
+    "Evaluation, explanation and plots": (
+        "multikernel.inspection",
+        "multikernel.viz",
+        "multikernel.report",
+        "multikernel.doctor",
+    ),
+    "Saved models": ("multikernel.io.models",),
+}
 GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
 
 
@@ -80,16 +99,33 @@ def group_of(value: object, module_name: str) -> str:
     return "Functions" if callable(value) else "Data"
 
 
+def rooms() -> dict[str, list[str]]:
+    """The public modules by the heading under which the index has them."""
+    named = {name for names in ROOMS.values() for name in names}
+    models = [name for name in PUBLIC if name not in named]
+    return {title: list(names) or models for title, names in ROOMS.items()}
+
+
 def index_page() -> str:
-    head = heading("API reference")
-    intro = (
-        "Every public name. What is not here is internal and may change without notice. The estimators are "
-        "scikit-learn's in all they do: ``get_params``, ``set_params``, ``score``, ``clone``, pipelines and "
-        "searches work as there.\n"
-    )
-    table = autosummary([f"~{name}" if name == "multikernel" else name for name in PUBLIC], toctree=False)
-    tree = "\n".join(["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in PUBLIC), ""])
-    return f"{head}\n{intro}\n{table}{tree}"
+    parts = [
+        heading("API reference"),
+        "Every public name, by room. What is not here is internal and may change without notice. The "
+        "estimators follow scikit-learn: ``get_params``, ``set_params``, ``score``, ``clone``, pipelines and "
+        "searches work as there.\n",
+    ]
+    for title, names in rooms().items():
+        shown = [f"~{name}" if name == "multikernel" else name for name in names]
+        tree = [
+            "",
+            ".. toctree::",
+            "   :hidden:",
+            f"   :caption: {title}",
+            "",
+            *(f"   {name}" for name in names),
+            "",
+        ]
+        parts += [heading(title, "-"), autosummary(shown, toctree=False) + "\n".join(tree)]
+    return "\n".join(parts)
 
 
 def module_page(name: str, homes: dict[int, str]) -> str:

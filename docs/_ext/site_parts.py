@@ -99,6 +99,10 @@ def find_elsewhere(
         return None
     is_type, is_plain = "refwarn" not in node, bool(node.get("is_plain_name"))
     name = node["reftarget"]
+    if name.startswith(f"{PACKAGE}."):  # by a module that exports it too; its page is under another
+        name = name.rpartition(".")[2]
+    elif name.startswith("sklearn."):  # no reference of another project is at hand without a network
+        return content
     if not is_type and (name[:1].isupper() or not is_plain):  # `compare` may be a word, `View` is none
         python = env.domains.python_domain
         for module in api_pages.PUBLIC:

@@ -1,9 +1,19 @@
 """Clusters in the feature space of several kernels, whose weights are learned with them.
 
-Huang, Chuang & Chen (2012), Gönen & Margolin (2014). ``kmeans``: `MultipleKernelKMeans`; ``solver``: kernel
-k-means with kernel weights.
+- ``kmeans``: `MultipleKernelKMeans` (Huang, Chuang & Chen 2012; Gönen & Margolin 2014).
+- ``relaxed``: `SimpleMKKM` (Liu 2023) and `RegularizedMKKM` (Liu et al. 2016, 2017, samples may lack views).
+- ``margin``: `MaxMarginClustering` (Zhao, Kwok & Zhang 2009).
+
+``base`` has what they share, ``solver`` the numerics.
 """
 
 from .kmeans import MultipleKernelKMeans
+from .margin import MaxMarginClustering
+from .relaxed import RegularizedMKKM, SimpleMKKM
 
-__all__ = ["MultipleKernelKMeans"]
+__all__ = [
+    "MaxMarginClustering",
+    "MultipleKernelKMeans",
+    "RegularizedMKKM",
+    "SimpleMKKM",
+]

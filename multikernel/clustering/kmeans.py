@@ -1,30 +1,26 @@
 """Clusters in the feature space of several kernels, whose weights are learned with them."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
-from .._validation import check_choice, check_positive_integer, warn_caller
+from .._validation import check_choice
 from ..core.about import About
-from ..core.estimator import KernelEstimator
 from ..core.inputs import Samples, all_samples, check_sample_weights
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Status
 from ..core.stack.sums import variance_scales
-from ..views import make_bank
-from .solver import KernelKMeans, KMeansResult, in_order
+from .base import KernelClustering
+from .solver.kmeans import KernelKMeans, KMeansResult, in_order
 
 WEIGHTS = ("learn", "uniform")
 
 
 @dataclass(eq=False, repr=False)
-class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
+class MultipleKernelKMeans(KernelClustering):
     r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
 
     .. math::
@@ -43,7 +39,9 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     ----------
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
         As for :class:`MKLClassifier`.
-    n_clusters : int, default=2
+    n_clusters : int or "auto", default=2
+        "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
+        :func:`multikernel.inspection.eigengap`.
     weights : {"learn", "uniform"}, default="learn"
         "uniform": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
     n_init : int
@@ -57,11 +55,12 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
 
     Attributes
     ----------
+    n_clusters_ : int
     labels_ : array (n,), 0 … n_clusters − 1 in the order of the first sample of each cluster
     simplex_weights_ : array (n_kernels,), :math:`\eta`
     kernel_weights_ : array (n_kernels,), :math:`\eta_m^2 / s_m`: the learned kernel is their weighted sum
     kernel_shares_ : array (n_kernels,), each kernel's part of the spread of the learned kernel
-    inertia_ : float, the objective
+    inertia_, objective_ : float, the objective
     n_iter_ : int, turns of the best start
     status_ : str
     history_ : list of dict with iteration, objective (it never rises), n_moves
@@ -98,14 +97,7 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
     )
 
-    kernels: Any = "auto"
-    _: KW_ONLY
-    n_clusters: int = 2
-    weights: str = "learn"
-    n_init: int = 10
-    max_iter: int = 300
-    max_time: float | None = None
-    random_state: Any = None
+    weights: str = field(default="learn", kw_only=True)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MultipleKernelKMeans":
         """Find clusters and weights.
@@ -118,29 +110,17 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
             A sample of weight w counts as w samples. Samples of weight zero are assigned to the nearest
             centre, and change nothing else.
         """
-        if isinstance(self.kernels, int):
-            raise TypeError(
-                f"kernels come first; got kernels={self.kernels!r}. Use "
-                f"MultipleKernelKMeans(kernels, n_clusters={self.kernels!r})."
-            )
         X = self._validate_table(X, reset=True)
         check_choice("weights", self.weights, WEIGHTS)
-        n, n_clusters = _num_samples(X), check_positive_integer("n_clusters", self.n_clusters)
+        n = _num_samples(X)
         samples = self._samples(X, check_sample_weights(sample_weight, n))
-        if n_clusters > samples.rows.size or n < 2:
-            raise ValueError(
-                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples="
-                f"{n}{'' if samples.rows.size == n else f', of which {samples.rows.size} differ and count'}."
-            )
-        n_init = check_positive_integer("n_init", self.n_init)
-        max_iter = check_positive_integer("max_iter", self.max_iter)
-        self._check_storage()
-        self._bank = make_bank(self.kernels)
-        Ks = np.asarray(self._fit_stack(X, samples))
+        self._check_counts(n, samples.rows.size)
+        Ks = self._fit_grams(X, samples)
         weights = None if (samples.weights == 1.0).all() else samples.weights
         scales = variance_scales(Ks, self.view_names_, weights)
-        problem = KernelKMeans(Ks, scales, self.n_clusters, self.weights == "learn", weights)
-        found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
+        self._choose_count(Ks, scales)
+        problem = KernelKMeans(Ks, scales, self.n_clusters_, self.weights == "learn", weights)
+        found = problem.solve(self.n_init, self.max_iter, fixed_seed(self.random_state))
         self._store(found, scales, problem.combine(found.eta), samples)
         unused = np.flatnonzero(samples.group < 0)
         if unused.size:
@@ -151,7 +131,8 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         """Equal rows are one sample, unless these are too few; where all differ, in their order."""
         samples = self._distinct(X, np.zeros((weights.size, 0)), weights)
         plain = samples.rows.size == weights.size and (weights == 1.0).all()
-        return all_samples(weights) if plain or samples.rows.size < self.n_clusters else samples
+        least = 3 if isinstance(self.n_clusters, str) else self.n_clusters
+        return all_samples(weights) if plain or samples.rows.size < least else samples
 
     def _store(self, found: KMeansResult, scales: Array, K: Array, samples: Samples) -> None:
         used = samples.group >= 0
@@ -162,21 +143,15 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         self.labels_, self.simplex_weights_ = labels, found.eta
         self.kernel_weights_ = found.eta**2 / scales
         self.kernel_shares_ = found.eta**2 / np.sum(found.eta**2)
-        self.inertia_, self.n_iter_ = found.objective, found.n_iter
+        self.inertia_ = self.objective_ = found.objective
+        self.n_iter_ = found.n_iter
         self.status_, self.history_ = str(found.status), found.history
-        members = np.eye(self.n_clusters)[own] * samples.weights[:, None]
+        members = np.eye(self.n_clusters_)[own] * samples.weights[:, None]
         self._centres = members / members.sum(axis=0)
         self._norms = np.einsum("ic,ic->c", self._centres, K @ self._centres)
         kept = samples.rows if self._precomputed else np.arange(len(K))
         self._bank = self._bank.restrict(kept, np.flatnonzero(self.kernel_weights_))
-        if found.status != Status.OPTIMAL:
-            by_time = found.status == Status.MAX_TIME
-            limit = f"max_time={self.max_time:g} seconds" if by_time else f"max_iter={self.max_iter} turns"
-            warn_caller(
-                f"MultipleKernelKMeans: the clusters still changed after {limit}. Raise "
-                f"{'max_time, or lower n_init' if by_time else 'max_iter'}.",
-                ConvergenceWarning,
-            )
+        self._warn_if_ended(found.status, "the clusters")
 
     def predict(self, X: Any) -> Array:
         """The cluster of the nearest centre, in the feature space of the learned kernel.
@@ -194,6 +169,3 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     def _nearest(self, X: Any) -> Array:
         products = sum(self.kernel_weights_[m] * (K @ self._centres) for m, K in self._bank.iter_kernels(X))
         return np.asarray((self._norms - 2.0 * products).argmin(axis=1))
-
-    def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}

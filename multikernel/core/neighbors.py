@@ -90,3 +90,52 @@ def neighbour_votes(distances: Array, codes: Array, n_neighbors: int, *, seed: i
     np.minimum.at(places, (rows, labels), np.arange(n_neighbors))
     leading = counts == counts.max(axis=1, keepdims=True)
     return Votes(np.where(leading, places, n_neighbors).argmin(axis=1), counts)
+
+
+# ---------------------------------------------------------------------- graphs
+def squared_distances(K: Array) -> Array:
+    """Of the samples in the feature space: k_ii + k_jj − 2 k_ij, where rounding explains it 0."""
+    diagonal = K.diagonal()
+    squares = diagonal[:, None] + diagonal[None] - 2.0 * K
+    rounding = 8.0 * np.finfo(float).eps * np.maximum.outer(np.abs(diagonal), np.abs(diagonal))
+    squares[squares <= rounding] = 0.0
+    return squares
+
+
+def affinities(squares: Array, n_neighbors: int | None) -> Array:
+    """A_ij = exp(−d_ij² / (s_i s_j)), s_i the distance of i to its k-th neighbor.
+
+    ``squares`` (n, n) are d². With fewer samples, the farthest one is taken as the neighbor; without a
+    number of neighbors all affinities are 1. Where s_i s_j = 0, the limit: 1 at distance 0, else 0.
+
+    Examples
+    --------
+    >>> affinities(np.array([[0.0, 1.0], [1.0, 0.0]]), 1).round(3).tolist()
+    [[1.0, 0.368], [0.368, 1.0]]
+    """
+    if n_neighbors is None:
+        return np.ones_like(squares)
+    k = min(n_neighbors, len(squares) - 1)
+    scales = np.sqrt(np.partition(squares, k, axis=1)[:, k])
+    widths = np.multiply.outer(scales, scales)
+    ratios = np.divide(squares, widths, out=np.full_like(squares, np.inf), where=widths > 0.0)
+    ratios[squares == 0.0] = 0.0
+    return np.exp(-ratios)
+
+
+def near_pairs(squares: Array, k: int) -> Array:
+    """1 where one of two samples is among the k nearest of the other (ties by number), else 0; (n, n).
+
+    Examples
+    --------
+    >>> near_pairs(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]), 1).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    n = len(squares)
+    if n < 2:
+        return np.zeros_like(squares)
+    distances = squares + np.diag(np.full(n, np.inf))
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(k, n - 1)]
+    near = np.zeros_like(squares)
+    np.put_along_axis(near, nearest, 1.0, axis=1)
+    return np.maximum(near, near.T)

@@ -14,6 +14,7 @@ from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
 from ..core.inputs import encode_labels, require_two_classes
+from ..core.neighbors import squared_distances
 from ..core.one_kernel import OneKernel
 from ..kernels import Linear
 from .solver.directions import (
@@ -24,7 +25,6 @@ from .solver.directions import (
     find_directions,
     pair_weights,
     scaled,
-    squared_distances,
 )
 
 ABOUT = About(

@@ -14,10 +14,11 @@ from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.inputs import all_samples, encode_labels, require_two_classes
+from ..core.neighbors import squared_distances
 from ..core.optim.loop import Options
 from ..core.stack.sums import variance_scales, weighted_sum
 from ..views import make_bank
-from .solver.directions import SCALINGS, Directions, scaled, squared_distances
+from .solver.directions import SCALINGS, Directions, scaled
 from .solver.graphs import CRITERIA, SUPERVISED, graph_pair
 from .solver.weights import ReductionResult, ScatterProblem
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer, check_seed, smallest_eigenvalue
-from ..clustering.solver import KernelKMeans
+from ..clustering.solver.kmeans import KernelKMeans
 from ..core.stack.sums import GatedStack, kernel_scales, mean_diagonals, weighted_sum
 from ..core.svm.losses import Loss, SquaredError, SquaredHinge
 from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, WeightLearner

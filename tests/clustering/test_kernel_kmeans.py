@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from multikernel import KernelBank, View, stack_kernels
 from multikernel.clustering import MultipleKernelKMeans
-from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
+from multikernel.clustering.solver.kmeans import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
 from tests.raw import raw
 

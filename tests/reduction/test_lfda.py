@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from multikernel import KernelBank, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.reduction import LFDA
-from multikernel.reduction.solver.directions import affinities
+from multikernel.core.neighbors import affinities
 
 METRICS = ("weighted", "orthonormalized", "plain")
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
+from ...core.neighbors import affinities
 
 _NULL = 1e-12  # of the largest eigenvalue: a smaller one is rounding
 SCALINGS = ("weighted", "orthonormalized", "plain")
@@ -33,27 +34,6 @@ class Directions(NamedTuple):
     eigenvalues: Array
 
 
-def affinities(squares: Array, n_neighbors: int | None) -> Array:
-    """A_ij = exp(−d_ij² / (s_i s_j)) of samples of one class, s_i the distance of i to its k-th neighbor.
-
-    ``squares`` (n_c, n_c) are d². A class of fewer samples takes its farthest one as the neighbor; without a
-    number of neighbors all affinities are 1. Where s_i s_j = 0, the limit: 1 at distance 0, else 0.
-
-    Examples
-    --------
-    >>> affinities(np.array([[0.0, 1.0], [1.0, 0.0]]), 1).round(3).tolist()
-    [[1.0, 0.368], [0.368, 1.0]]
-    """
-    if n_neighbors is None:
-        return np.ones_like(squares)
-    k = min(n_neighbors, len(squares) - 1)
-    scales = np.sqrt(np.partition(squares, k, axis=1)[:, k])
-    widths = np.multiply.outer(scales, scales)
-    ratios = np.divide(squares, widths, out=np.full_like(squares, np.inf), where=widths > 0.0)
-    ratios[squares == 0.0] = 0.0
-    return np.exp(-ratios)
-
-
 def pair_weights(squares: Array, codes: Array, n_neighbors: int | None) -> tuple[Array, Array]:
     """W^b and W^w (n, n), of squared distances (n, n) and classes 0, 1, … (n,)."""
     n = codes.size
@@ -65,15 +45,6 @@ def pair_weights(squares: Array, codes: Array, n_neighbors: int | None) -> tuple
         between[place] = near * (1.0 / n - 1.0 / rows.size)
         within[place] = near / rows.size
     return between, within
-
-
-def squared_distances(K: Array) -> Array:
-    """Of the samples in the feature space: k_ii + k_jj − 2 k_ij, where rounding explains it 0."""
-    diagonal = K.diagonal()
-    squares = diagonal[:, None] + diagonal[None] - 2.0 * K
-    rounding = 8.0 * np.finfo(float).eps * np.maximum.outer(np.abs(diagonal), np.abs(diagonal))
-    squares[squares <= rounding] = 0.0
-    return squares
 
 
 def coordinates_of(K: Array) -> tuple[Array, Array]:

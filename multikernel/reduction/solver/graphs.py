@@ -20,7 +20,8 @@ A_ij = exp(−d_ij² / (s_i s_j)), s_i the distance of i to its k-th neighbor (o
 import numpy as np
 
 from ..._typing import Array
-from .directions import affinities, pair_weights
+from ...core.neighbors import affinities, near_pairs
+from .directions import pair_weights
 
 SUPERVISED = ("lda", "lfda", "mfa")
 CRITERIA = (*SUPERVISED, "laplacian")
@@ -62,21 +63,3 @@ def laplacian_pair(squares: Array, k: int) -> tuple[Array, Array]:
     within = near_pairs(squares, k) * affinities(squares, k)
     degrees = within.sum(axis=1)
     return np.outer(degrees, degrees) / max(float(degrees.sum()), 1e-300), within
-
-
-def near_pairs(squares: Array, k: int) -> Array:
-    """1 where one of two samples is among the k nearest of the other (ties by number), else 0; (n, n).
-
-    Examples
-    --------
-    >>> near_pairs(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]), 1).tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
-    """
-    n = len(squares)
-    if n < 2:
-        return np.zeros_like(squares)
-    distances = squares + np.diag(np.full(n, np.inf))
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(k, n - 1)]
-    near = np.zeros_like(squares)
-    np.put_along_axis(near, nearest, 1.0, axis=1)
-    return np.maximum(near, near.T)

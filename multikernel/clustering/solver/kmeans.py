@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from .._numba import compiled
-from .._typing import Array
-from ..core.optim.loop import ENDED_EARLY, Recorder, Result
-from ..core.stack.sums import weighted_sum
+from ..._numba import compiled
+from ..._typing import Array
+from ...core.optim.loop import ENDED_EARLY, Recorder, Result
+from ...core.stack.sums import weighted_sum
 
 _NOTHING = 1e-12  # share of all spread that is none, but for rounding
 

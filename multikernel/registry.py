@@ -14,7 +14,7 @@ from . import rules
 from ._validation import check_choice, check_task, refuse_old_names
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor, ProbitMKLClassifier
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
-from .clustering import MultipleKernelKMeans
+from .clustering import MaxMarginClustering, MultipleKernelKMeans, RegularizedMKKM, SimpleMKKM
 from .cooperative import CooperativeClassifier, CooperativeRidge
 from .core.about import About
 from .discriminant import KernelDiscriminantClassifier
@@ -151,6 +151,9 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("lfda", "Local Fisher discriminant analysis", LFDA),
     ("mkldr", "Dimension reduction with learned kernel weights", MKLDR),
     ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
+    ("simple_mkkm", "Clusters from views that agree", None, None, SimpleMKKM),
+    ("regularized_mkkm", "Clusters from similar or incomplete views", None, None, RegularizedMKKM),
+    ("max_margin_clustering", "Clusters with large margins", None, None, MaxMarginClustering),
     (
         "pca",
         "Principal components of a combined kernel",

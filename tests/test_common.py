@@ -24,7 +24,7 @@ from multikernel import (
 )
 from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor, ProbitMKLClassifier
 from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
-from multikernel.clustering import MultipleKernelKMeans
+from multikernel.clustering import MaxMarginClustering, MultipleKernelKMeans, RegularizedMKKM, SimpleMKKM
 from multikernel.cooperative import CooperativeClassifier, CooperativeRidge
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.gaussian_process import AdditiveGPClassifier, AdditiveGPRegressor
@@ -201,6 +201,9 @@ ESTIMATORS = [
     ColumnBoostingClassifier([Linear(), Gaussian()], method="mark", max_columns=10),
     ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=4),
     MultipleKernelKMeans(kernels=[Linear(), Gaussian()], n_init=1, max_iter=20),
+    SimpleMKKM([Linear(), Gaussian()], n_init=1),
+    RegularizedMKKM([Linear(), Gaussian()], n_init=1),
+    MaxMarginClustering([Linear(), Gaussian()], n_init=1),
 ]
 # as users first make them, checked here alone
 DEFAULTS = [

@@ -137,6 +137,9 @@ ENTRIES = {
     "MultiTaskMKLClassifier": Entry(**SHARP),
     "MultiTaskMKLRegressor": Entry(**SHARP),
     "MultipleKernelKMeans": Entry({"n_init": 1}, by_order=None),
+    "SimpleMKKM": Entry({"n_init": 1}, by_order=None),
+    "RegularizedMKKM": Entry({"n_init": 1}, by_order=None),
+    "MaxMarginClustering": Entry({"n_init": 1}, by_order=None),
     "NonstationaryClassifier": Entry({"n_init": 1}, **SHARP),
     "PairwiseRidge": Entry({"split": 1, "left": PLAIN, "right": PLAIN}, place="view 'linear'"),
     "PosteriorSVC": Entry(
@@ -609,6 +612,7 @@ def wrong_values():
             values += [2.5] if isinstance(default, int) else TOO_LARGE.get(name, [])
             for value in values:
                 zero_is_fine = name in ZERO_IS_FINE and cls.__name__ != "NonstationaryClassifier"
+                zero_is_fine |= (cls.__name__, name) == ("RegularizedMKKM", "reg")
                 if not (value == 0 and zero_is_fine):
                     yield pytest.param(cls, name, value, id=f"{cls.__name__}-{name}-{value}")
 

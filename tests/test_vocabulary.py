@@ -23,6 +23,7 @@ MEANINGS = {
     "alpha": "strength of the ridge penalty",
     "alphas": "values of alpha to choose from",
     "alternate": "whether blocks of variables move in turn",
+    "balance": "least size of a cluster, as a share of clusters of equal size",
     "base": "what a boosting round chooses from",
     "bound": "half the width of a search, in powers of ten",
     "box": "interval of widths, in multiples of their estimates",
@@ -197,6 +198,9 @@ UNWEIGHTED = {
     "KernelKNNClassifier": "a vote, no loss",
     "LFDA": "a ratio of scatters, no loss",
     "MKLDR": "a ratio of scatters, no loss",
+    "MaxMarginClustering": "the balance counts samples",
+    "RegularizedMKKM": "an eigenproblem, no loss",
+    "SimpleMKKM": "an eigenproblem, no loss",
     "SpectralKernelClassifier": "a ratio of scatters, no loss",
 }
 # Weights that depend on the sample: those of these classes, and of CombinedKernel* with such a learner.

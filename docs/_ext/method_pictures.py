@@ -17,7 +17,7 @@ import multikernel as mk
 from multikernel import View
 from multikernel.bayesian import BayesianMKLRegressor, ProbitMKLClassifier
 from multikernel.boosting import ColumnBoostingClassifier
-from multikernel.clustering import MultipleKernelKMeans
+from multikernel.clustering import MaxMarginClustering, MultipleKernelKMeans, RegularizedMKKM, SimpleMKKM
 from multikernel.cooperative import CooperativeRidge
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
@@ -639,6 +639,61 @@ def kmeans(fig: Figure) -> None:
         points(ax, places, model.labels_)
         bare(ax, name)
     weights(three, model, "weights")
+
+
+def _three_views() -> tuple[np.ndarray, list[tuple[str, Gaussian, list[int]]]]:
+    """Groups seen twice, with noise of their own, and a view of noise."""
+    groups, _ = three_groups()
+    random = np.random.default_rng(1)
+    again = groups + 0.3 * random.normal(size=groups.shape)
+    names = ("groups", "again", "noise")
+    views = [(name, Gaussian(), [2 * m, 2 * m + 1]) for m, name in enumerate(names)]
+    return np.hstack([groups, again, random.normal(size=groups.shape)]), views
+
+
+def _clusters_and_weights(fig: Figure, model: Any, X: np.ndarray) -> None:
+    model.fit(X)
+    left, right = fig.subplots(1, 2)
+    points(left, X[:, :2], model.labels_)
+    bare(left, "view of groups")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "simple_mkkm",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
+    "weights: SimpleMKKM spreads them.",
+)
+def simple_mkkm(fig: Figure) -> None:
+    X, views = _three_views()
+    _clusters_and_weights(fig, SimpleMKKM(views, n_clusters=3), X)
+
+
+@ESTIMATORS.shows(
+    "regularized_mkkm",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
+    "weights. A third of the samples lack one of the views.",
+)
+def regularized_mkkm(fig: Figure) -> None:
+    X, views = _three_views()
+    lost = X.copy()
+    for m in range(3):
+        lost[m::9, 2 * m : 2 * m + 2] = np.nan
+    model = RegularizedMKKM(mk.KernelBank(views, missing="absent"), n_clusters=3, reg=1.0).fit(lost)
+    left, right = fig.subplots(1, 2)
+    points(left, X[:, :2], model.labels_)
+    bare(left, "view of groups")
+    weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "max_margin_clustering",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
+    "weights: those of machines with large margins.",
+)
+def max_margin_clustering(fig: Figure) -> None:
+    X, views = _three_views()
+    _clusters_and_weights(fig, MaxMarginClustering(views, n_clusters=3), X)
 
 
 @ESTIMATORS.shows("pca", "Digits 0 to 4 on the first two components of the mean of five kernels.", height=3.6)

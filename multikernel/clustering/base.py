@@ -1,7 +1,7 @@
 """What all clusterings share: parameters, the kernels of the samples, the number of clusters."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -26,7 +26,11 @@ class KernelClustering(ClusterMixin, KernelEstimator):
     """Base of the clusterings."""
 
     _storage_options = ("psd", "gram", "dtype", "missing")
-    _fills: tuple[str, ...] = ("error", "mean", "complete")  # what is done with samples that lack views
+    _fills: ClassVar[tuple[str, ...]] = (
+        "error",
+        "mean",
+        "complete",
+    )  # what is done with samples that lack views
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -57,8 +61,8 @@ class KernelClustering(ClusterMixin, KernelEstimator):
             needed = check_positive_integer("n_clusters", self.n_clusters)
         if needed > n_distinct or n < 2:
             raise ValueError(
-                f"n_clusters={self.n_clusters} clusters need as many samples, and two at least; got n_samples="
-                f"{n}{'' if n_distinct == n else f', of which {n_distinct} differ and count'}."
+                f"n_clusters={self.n_clusters} clusters need as many samples, and two at least; got "
+                f"n_samples={n}{'' if n_distinct == n else f', of which {n_distinct} differ and count'}."
             )
         check_positive_integer("n_init", self.n_init)
         check_positive_integer("max_iter", self.max_iter)

@@ -29,7 +29,7 @@ class MaxMarginClustering(KernelClustering):
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
         As for :class:`MKLClassifier`.
     n_clusters : int or "auto", default=2
-        At least 2. "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
+        "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
         :func:`multikernel.inspection.eigengap`.
     C : float, default=10.0
         Penalty on margin violations, for kernels of variance 1.
@@ -37,7 +37,8 @@ class MaxMarginClustering(KernelClustering):
         Every cluster has at least this share of n_samples / n_clusters samples. Without such a bound one
         cluster of all samples would be the solution.
     n_init : int, default=5
-        Starts, in turn from kernel k-means and from random clusters of equal size; the best end is kept.
+        Starts, in turn from kernel k-means on the mean kernel, on one of the kernels, and from random clusters
+        of equal size; the best end is kept.
     max_iter : int, default=300
         Maximum number of turns of one start.
     max_time : float or None, default=None
@@ -73,8 +74,8 @@ class MaxMarginClustering(KernelClustering):
 
     over clusters with at least the least number of samples each, :math:`y_{ic} = 1` in cluster c, else −1,
     and :math:`s_m` the variance of kernel m. Machines for given clusters (convex) and clusters for given
-    scores (an assignment problem) take turns, from C/1000 up to C. The problem over the clusters is
-    combinatorial: the end is a local minimum. Zhao, Kwok & Zhang have the hinge loss, a bound on the sum of
+    scores (an assignment problem) take turns, from C/1000 up to C, with nearly equal sizes before C. The
+    problem over the clusters is combinatorial: the end is a local minimum. Zhao, Kwok & Zhang have the hinge loss, a bound on the sum of
     the scores for the balance, one machine of all clusters, and cutting planes.
 
     Predictions read all training samples, so that a saved model holds them all.
@@ -123,8 +124,6 @@ class MaxMarginClustering(KernelClustering):
         C, balance = check_number("C", self.C, above=0.0), check_number("balance", self.balance, above=0.0)
         if balance > 1.0:
             raise ValueError(f"balance must be at most 1; got {self.balance!r}.")
-        if self.n_clusters == 1:
-            raise ValueError("n_clusters must be at least 2: one cluster has no margin; got 1.")
         self._check_numerics()
         Ks = self._fit_grams(X, all_samples(np.ones(n)))
         scales = variance_scales(Ks, self.view_names_)

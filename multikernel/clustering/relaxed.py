@@ -1,5 +1,6 @@
 """Clusters by spectral relaxations of multiple kernel k-means."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,93 +27,73 @@ from .solver.relaxed import (
 _NOTHING = 1e-10  # share of the largest eigenvalue below which a column of the embedding is noise
 
 
-@dataclass(eq=False, repr=False)
-class _RelaxedKMeans(KernelClustering):
-    """Weights and an embedding, then k-means on its rows."""
+Solve = Callable[[Embedding, Array | None], RelaxedResult]
 
-    certificate: Any = "stationarity"
 
-    tol: float = field(default=1e-3, kw_only=True)
+def _fit(model: "SimpleMKKM | RegularizedMKKM", X: Any, solve: Solve) -> None:
+    """Weights and an embedding by `solve`, then k-means on its rows."""
+    X = model._validate_table(X, reset=True)
+    n = _num_samples(X)
+    model._check_counts(n)
+    model._check_numerics()
+    Ks = model._fit_grams(X, all_samples(np.ones(n)))
+    present = model._bank.present_ if model.missing_ == "absent" else None
+    scales = scales_of(Ks, model.view_names_, present)
+    model._choose_count(Ks, scales)
+    if present is None:
+        problem = Embedding(Ks, scales, model.n_clusters_)
+    else:
+        copy = centered_where_present(Ks, scales, present)
+        problem = Embedding(copy, np.ones(len(Ks)), model.n_clusters_, centered=True)
+    found = solve(problem, present)
+    model.simplex_weights_ = found.gamma
+    model.kernel_weights_ = found.gamma**2 / scales
+    model.kernel_shares_ = found.gamma**2 / np.sum(found.gamma**2)
+    model.embedding_, model.eigenvalues_ = found.H, found.eigenvalues
+    seed = fixed_seed(model.random_state)
+    model.labels_, model._nearest = _clusters(problem, found, model.n_init, seed)
+    model.objective_, model.dual_gap_ = float(found.objective), float(found.gap)
+    model.n_iter_, model.status_ = max(found.n_iter, 1), str(found.status)
+    model.history_ = found.history
+    model._bank = model._bank.restrict(np.arange(n), np.flatnonzero(model.kernel_weights_))
+    model._warn_if_ended(found.status, "the weights")
 
-    def fit(self, X: Any, y: Any = None) -> "_RelaxedKMeans":
-        """Find clusters and weights.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : ignored
-        """
-        X = self._validate_table(X, reset=True)
-        n = _num_samples(X)
-        self._check_counts(n)
-        self._check_own()
-        Ks = self._fit_grams(X, all_samples(np.ones(n)))
-        present = self._bank.present_ if self.missing_ == "absent" else None
-        scales = scales_of(Ks, self.view_names_, present)
-        self._choose_count(Ks, scales)
-        if present is not None:
-            Ks = centered_where_present(Ks, scales, present)
-        problem = Embedding(
-            Ks,
-            scales if present is None else np.ones(len(Ks)),
-            self.n_clusters_,
-            centered=present is not None,
-        )
-        found = self._solve(problem, present)
-        self._store(found, problem, scales)
-        return self
+@dataclass(frozen=True, eq=False)
+class NearestRows:
+    """The nearest centre in an embedding, for new samples."""
 
-    def _check_own(self) -> None:
-        self._check_numerics()
+    means: Array  # of the columns of the learned kernel (n,)
+    projection: Array  # H / λ (n, r)
+    centres: Array  # (k, r)
 
-    def _solve(self, problem: Embedding, present: Array | None) -> RelaxedResult:
-        raise NotImplementedError
-
-    def _options(self) -> Options:
-        return Options(tol=self.tol, max_iter=self.max_iter)
-
-    def _store(self, found: RelaxedResult, problem: Embedding, scales: Array) -> None:
-        self.simplex_weights_ = found.gamma
-        self.kernel_weights_ = found.gamma**2 / scales
-        self.kernel_shares_ = found.gamma**2 / np.sum(found.gamma**2)
-        self.embedding_, self.eigenvalues_ = found.H, found.eigenvalues
-        kept = found.eigenvalues > _NOTHING * max(float(found.eigenvalues[0]), 0.0)
-        rows = _unit_rows(found.H[:, kept])
-        self.labels_ = _clusters(rows, self.n_clusters_, self.n_init, fixed_seed(self.random_state))
-        members = np.eye(self.n_clusters_)[self.labels_]
-        self._centres = (members / members.sum(axis=0)).T @ rows
-        self._projection = found.H[:, kept] / found.eigenvalues[kept]
-        self._means = weighted_sum(problem.Ks, found.gamma**2 / problem.scales).mean(axis=0)
-        self.objective_, self.dual_gap_ = found.objective, found.gap
-        self.n_iter_, self.status_ = max(found.n_iter, 1), str(found.status)
-        self.history_ = found.history
-        self._bank = self._bank.restrict(np.arange(problem.n), np.flatnonzero(self.kernel_weights_))
-        self._warn_if_ended(found.status, "the weights")
-
-    def predict(self, X: Any) -> Array:
-        """The cluster of the nearest centre, in the embedding of the learned kernel.
-
-        Parameters
-        ----------
-        X : as for ``fit``; (n_samples, n_train, n_kernels) when precomputed
-
-        Returns
-        -------
-        array of shape (n_samples,) of int
-        """
-        if getattr(self, "missing_", "error") == "absent":
-            raise ValueError(
-                f"{type(self).__name__} with missing='absent' has clusters for the samples of fit only, in "
-                "labels_. Use KernelBank(kernels, missing='complete') or 'mean' to predict."
-            )
-        return np.concatenate(list(self._by_batches(X, self._nearest)))
-
-    def _nearest(self, X: Any) -> Array:
-        K = sum(self.kernel_weights_[m] * np.asarray(K, np.float64) for m, K in self._bank.iter_kernels(X))
-        K = K - K.mean(axis=1, keepdims=True) - (self._means - self._means.mean())
-        rows = _unit_rows(K @ self._projection)
-        squares = np.sum(self._centres**2, axis=1) - 2.0 * rows @ self._centres.T
+    def __call__(self, K: Array) -> Array:
+        """Clusters of new samples, from their similarities (n_samples, n)."""
+        K = K - K.mean(axis=1, keepdims=True) - (self.means - self.means.mean())
+        rows = _unit_rows(K @ self.projection)
+        squares = np.sum(self.centres**2, axis=1) - 2.0 * rows @ self.centres.T
         return np.asarray(squares.argmin(axis=1))
+
+
+def _clusters(problem: Embedding, found: RelaxedResult, n_init: int, seed: int) -> tuple[Array, NearestRows]:
+    """k-means on the rows of the embedding, scaled to length 1."""
+    kept = found.eigenvalues > _NOTHING * max(float(found.eigenvalues[0]), 0.0)
+    H, k = found.H[:, kept], problem.k
+    rows = _unit_rows(H)
+    labels = KernelKMeans((rows @ rows.T)[None], np.ones(1), k, learn=False).solve(n_init, seed=seed).labels
+    members = np.eye(k)[labels]
+    means = weighted_sum(problem.Ks, found.gamma**2 / problem.scales).mean(axis=0)
+    centres = (members / members.sum(axis=0)).T @ rows
+    return labels, NearestRows(means, H / found.eigenvalues[kept], centres)
+
+
+def _predict(model: "SimpleMKKM | RegularizedMKKM", X: Any) -> Array:
+    def nearest(rows: Any) -> Array:
+        weights = model.kernel_weights_
+        K = sum(weights[m] * np.asarray(K, np.float64) for m, K in model._bank.iter_kernels(rows))
+        return model._nearest(K)
+
+    return np.concatenate(list(model._by_batches(X, nearest)))
 
 
 def _unit_rows(H: Array) -> Array:
@@ -121,13 +102,8 @@ def _unit_rows(H: Array) -> Array:
     return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0.0)
 
 
-def _clusters(rows: Array, k: int, n_init: int, seed: int) -> Array:
-    """k-means on the rows."""
-    return KernelKMeans((rows @ rows.T)[None], np.ones(1), k, learn=False).solve(n_init, seed=seed).labels
-
-
 @dataclass(eq=False, repr=False)
-class SimpleMKKM(_RelaxedKMeans):
+class SimpleMKKM(KernelClustering):
     r"""Clusters by SimpleMKKM: the kernel weights for which the best embedding explains least.
 
     A convex problem with a certified solution, which tends to spread the weight over views that agree, where
@@ -210,12 +186,36 @@ class SimpleMKKM(_RelaxedKMeans):
     )
     certificate = "optimality"
 
-    def _solve(self, problem: Embedding, present: Array | None) -> RelaxedResult:
-        return solve_simple(problem, self._options())
+    tol: float = field(default=1e-3, kw_only=True)
+
+    def fit(self, X: Any, y: Any = None) -> "SimpleMKKM":
+        """Find clusters and weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
+        y : ignored
+        """
+        options = Options(tol=self.tol, max_iter=self.max_iter)
+        _fit(self, X, lambda problem, _: solve_simple(problem, options))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The cluster of the nearest centre, in the embedding of the learned kernel.
+
+        Parameters
+        ----------
+        X : as for ``fit``; (n_samples, n_train, n_kernels) when precomputed
+
+        Returns
+        -------
+        array of shape (n_samples,) of int
+        """
+        return _predict(self, X)
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedMKKM(_RelaxedKMeans):
+class RegularizedMKKM(KernelClustering):
     r"""Clusters by multiple kernel k-means with a penalty on similar kernels; samples may lack views.
 
     The weights favor kernels whose clusters are tight, and kernels that differ from the others with weight.
@@ -255,6 +255,9 @@ class RegularizedMKKM(_RelaxedKMeans):
     ``missing="absent"`` the unknown entries of the kernels are variables, too: the positive semidefinite
     completion of least objective has a closed form. The problem is not convex.
 
+    The relaxation explains a kernel of at most `n_clusters` eigenvalues without error, whatever its clusters:
+    a linear kernel on few columns takes all the weight where `reg` is small. Use a Gaussian kernel on these.
+
     ``predict`` reads all training samples, and is not available with ``missing="absent"``.
 
     References
@@ -271,7 +274,7 @@ class RegularizedMKKM(_RelaxedKMeans):
     >>> from multikernel import KernelBank
     >>> from multikernel.clustering import RegularizedMKKM
     >>> from multikernel.kernels import Gaussian
-    >>> X, y = make_blobs(60, n_features=4, centers=3, random_state=0)
+    >>> X, y = make_blobs(60, n_features=4, centers=3, random_state=0, cluster_std=0.5)
     >>> X[:15, 2:] = np.nan
     >>> views = [("first", Gaussian(), [0, 1]), ("second", Gaussian(), [2, 3])]
     >>> model = RegularizedMKKM(KernelBank(views, missing="absent"), n_clusters=3).fit(X)
@@ -287,13 +290,40 @@ class RegularizedMKKM(_RelaxedKMeans):
         use="Groups without labels, where views repeat each other or samples lack views.",
         reference="Liu et al. 2016, 2017",
     )
+    certificate = "stationarity"
     _fills = ("error", "absent", "mean", "complete")
 
     reg: float = field(default=10.0, kw_only=True)
 
-    def _check_own(self) -> None:
-        check_number("reg", self.reg, at_least=0.0)
-        self._check_numerics()
+    tol: float = field(default=1e-3, kw_only=True)
 
-    def _solve(self, problem: Embedding, present: Array | None) -> RelaxedResult:
-        return solve_regularized(problem, float(self.reg), self._options(), present)
+    def fit(self, X: Any, y: Any = None) -> "RegularizedMKKM":
+        """Find clusters and weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
+        y : ignored
+        """
+        reg = check_number("reg", self.reg, at_least=0.0)
+        options = Options(tol=self.tol, max_iter=self.max_iter)
+        _fit(self, X, lambda problem, present: solve_regularized(problem, reg, options, present))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The cluster of the nearest centre, in the embedding of the learned kernel.
+
+        Parameters
+        ----------
+        X : as for ``fit``; (n_samples, n_train, n_kernels) when precomputed
+
+        Returns
+        -------
+        array of shape (n_samples,) of int
+        """
+        if getattr(self, "missing_", "error") == "absent":
+            raise ValueError(
+                "RegularizedMKKM with missing='absent' has clusters for the samples of fit only, in labels_. "
+                "Use KernelBank(kernels, missing='complete') or 'mean' to predict."
+            )
+        return _predict(self, X)

@@ -5,6 +5,7 @@
 - `feature_importance`: which columns of which views a model owes its score to.
 - `cross_view_map`: which columns of different views move together in the learned kernel.
 - `explain`: scores of samples as sums over views and columns, the support samples that are near, and bounds.
+- `cluster_stability`, `eigengap`: how many clusters there are.
 - `view_shapley`: what each view is worth, alone, beside the others and on average over all orders.
 - `select_views`: which views matter, with a stated error rate.
 - `enriched_sets`: which gene sets, or other views, carry weight beyond chance.
@@ -32,6 +33,7 @@ All of them read a model through ``subject``; ``protocol`` draws the folds, ``sc
 
 from ..core.concordance import concordance_index
 from ..core.folds import EventKFold
+from .clusters import ClusterStability, cluster_stability, eigengap
 from .explaining.cross_view import CrossViewMap, cross_view_map
 from .explaining.enrichment import Enrichment, enriched_sets
 from .explaining.importance import FeatureImportance, feature_importance
@@ -72,6 +74,7 @@ __all__ = [
     "USUAL_PARTS",
     "AucCurve",
     "BrierCurve",
+    "ClusterStability",
     "Comparison",
     "ConcordanceInterval",
     "CrossViewMap",
@@ -92,6 +95,7 @@ __all__ = [
     "ViewSelection",
     "ViewShapley",
     "brier_curve",
+    "cluster_stability",
     "compare",
     "concordance_index",
     "concordance_index_ipcw",
@@ -100,6 +104,7 @@ __all__ = [
     "corrected_t_test",
     "cross_view_map",
     "cumulative_dynamic_auc",
+    "eigengap",
     "enriched_sets",
     "evaluate",
     "explain",

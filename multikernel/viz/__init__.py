@@ -22,6 +22,8 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of censored times: :func:`kaplan_meier`, :func:`survival_calibration`, :func:`brier_curve`,
   :func:`auc_curve`;
 - of many targets, of what their ``score_by_view`` returns: :func:`target_views`, :func:`dominant_views`;
+- of numbers of clusters, of what ``multikernel.inspection.cluster_stability`` returns:
+  :func:`cluster_stability`;
 - of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
@@ -39,7 +41,7 @@ from .features import cross_view, importance, loadings, local_importance
 from .models import contributions, convergence, decision_regions, weights
 from .overview import data_overview, describe_data
 from .paths import weight_path
-from .results import cost, rules, surface
+from .results import cluster_stability, cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
 from .survival import auc_curve, brier_curve, kaplan_meier, survival_calibration
 from .targets import dominant_views, target_views
@@ -51,6 +53,7 @@ __all__ = [
     "brier_curve",
     "calibration",
     "class_weights",
+    "cluster_stability",
     "components",
     "confusion",
     "contribution_map",

@@ -63,6 +63,29 @@ def _exponents_by_point(exponents: Any, shares: Any, scores: Any) -> dict[tuple[
     return found
 
 
+def cluster_stability(found: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+    """How many clusters are there? The stability of the clusters for each number of them.
+
+    Parameters
+    ----------
+    found : mapping
+        What ``to_dict`` of ``multikernel.inspection.cluster_stability`` returns.
+    """
+    rows = found["rows"]
+    ax = axes_for(ax)
+    numbers = [row["n_clusters"] for row in rows]
+    style: dict[str, Any] = {"color": BLUE, "capsize": 2.0, "label": "adjusted Rand index of two subsamples"}
+    stability, errors = [row["stability"] for row in rows], [row["std"] for row in rows]
+    ax.errorbar(numbers, stability, yerr=errors, fmt="o-", **style)
+    ambiguous = [row["ambiguous"] for row in rows]
+    ax.plot(
+        numbers, ambiguous, "s--", color=VERMILION, markerfacecolor="white", label="ambiguous pairs, share"
+    )
+    ax.set(title="How many clusters?", xlabel="number of clusters", ylabel="share", xticks=numbers)
+    ax.legend(frameon=False)
+    return ax
+
+
 def rules(comparison: Any, *, ax: Axes | None = None) -> Axes:
     """Which rule of weights is best? The scores of all rules on the same folds, the best mean on top.
 

@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import KernelBank, View
+from multikernel.core.neighbors import affinities
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.reduction import LFDA
-from multikernel.core.neighbors import affinities
 
 METRICS = ("weighted", "orthonormalized", "plain")
 

@@ -1,9 +1,14 @@
-"""How many clusters: the eigengap of the graph of near samples (von Luxburg, 2007; Zelnik-Manor & Perona, 2004).
+"""How many clusters: the eigengap of the graph of near samples (von Luxburg 2007).
 
-With the affinities A_ij = exp(−d_ij² / (s_i s_j)) of samples one of which is among the 10 nearest of the other,
-s_i the distance to the 7th neighbor, in the feature space of the mean of the scaled kernels, and D the sums of
-the rows of A: D^{−½} A D^{−½} has as many eigenvalues of 1 as the graph has parts, so that λ_k − λ_{k+1} is
-large where k parts hardly touch.
+With the affinities A_ij = exp(−d_ij² / (s_i s_j)) of samples one of which is among the 20 nearest of the
+other, s_i the distance to the 7th neighbor (Zelnik-Manor & Perona 2004), in the feature space of the mean of
+the scaled kernels, and D the sums of the rows of A: D^{−½} A D^{−½} has as many eigenvalues λ of 1 as the
+graph has parts. With μ = 1 − λ, the eigenvalues of the Laplacian, the gap after k of them is
+
+    (μ_{k+1} − μ_k) / (μ_{k+1} + 0.01),
+
+near 1 where k parts hardly touch and are themselves connected well. The difference λ_k − λ_{k+1} alone would
+prefer large k, where the eigenvalues of two parts with a long shape inside fall off faster.
 """
 
 import numpy as np
@@ -12,7 +17,8 @@ import scipy.linalg
 from ..._typing import Array
 from ...core.neighbors import affinities, near_pairs, squared_distances
 
-NEAR, SCALE = 10, 7  # neighbors in the graph, and of the scale
+NEAR, SCALE = 20, 7  # neighbors in the graph, and of the scale
+_FLOOR = 0.01  # eigenvalues of the Laplacian far below it are 0
 
 
 def graph_spectrum(K: Array, count: int) -> Array:
@@ -25,13 +31,24 @@ def graph_spectrum(K: Array, count: int) -> Array:
     return scipy.linalg.eigh(A, eigvals_only=True, subset_by_index=[first, n - 1])[::-1]
 
 
+def gaps(eigenvalues: Array) -> Array:
+    """The gap after k eigenvalues, k = 1, 2, …; one less than there are eigenvalues.
+
+    Examples
+    --------
+    >>> gaps(np.array([1.0, 0.99, 0.98, 0.51])).round(2).tolist()
+    [0.5, 0.33, 0.94]
+    """
+    mu = 1.0 - eigenvalues
+    return np.asarray((mu[1:] - mu[:-1]) / (np.maximum(mu[1:], 0.0) + _FLOOR))
+
+
 def widest_gap(eigenvalues: Array) -> int:
-    """The k ≥ 2 of the largest λ_k − λ_{k+1}.
+    """The k ≥ 2 with the largest gap.
 
     Examples
     --------
     >>> widest_gap(np.array([1.0, 0.99, 0.98, 0.5, 0.45]))
     3
     """
-    gaps = eigenvalues[1:-1] - eigenvalues[2:]
-    return int(gaps.argmax()) + 2
+    return int(gaps(eigenvalues)[1:].argmax()) + 2

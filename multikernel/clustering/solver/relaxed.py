@@ -16,21 +16,21 @@ Each iteration finds the w of the best bound for the H_t found so far (a smooth 
 variables), takes its γ, and adds the H of that γ. The gap (f(γ) − bound) / f(γ) certifies γ.
 
 **MR**: H are the k leading eigenvectors of K_γ for given γ, and γ solves the quadratic program
-½ γ'(2 diag(z) + λM) γ, z_p = tr(K_p (I − HH'))/s_p, for given H. M_pq = n cos(K_p, K_q) ≥ 0 keeps kernels that
-are alike from being chosen together. Neither step raises the objective, which is not convex; the gap is that
-of a linear model over the simplex, g'γ − min g for the gradient g, relative to the objective.
+½ γ'(2 diag(z) + λM) γ, z_p = tr(K_p (I − HH'))/s_p, for given H. M_pq = n cos(K_p, K_q) ≥ 0 keeps kernels
+that are alike from being chosen together. Neither step raises the objective, which is not convex; the
+gap is that of a linear model over the simplex, g'γ − min g for the gradient g, relative to the objective.
 
 **Absent rows**: with Q = I − HH', o the samples that have view p and m those that lack it, tr(K_p Q) is least
 over K_p ⪰ 0 with the given block K_oo at K_om = −K_oo Q_om Q_mm⁻¹, K_mm = Q_mm⁻¹ Q_mo K_oo Q_om Q_mm⁻¹.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
-from ...core.optim.loop import ENDED_EARLY, Options, Recorder, Result, relative_gap
+from ...core.optim.loop import Options, Recorder, Result, relative_gap
 from ...core.optim.simplex import minimise_over_simplex, minimize_step
 from ...core.stack.sums import weighted_sum
 
@@ -81,10 +81,8 @@ class Embedding:
         if not self.centered:
             rows = [center(K.copy()) for K in rows]
         norms = np.array([np.linalg.norm(K) for K in rows])
-        products = np.array(
-            [[np.vdot(K, L) if p <= q else 0.0 for q, L in enumerate(rows)] for p, K in enumerate(rows)]
-        )
-        return np.asarray(self.n * (products + np.triu(products, 1).T) / np.outer(norms, norms))
+        products = np.array([[np.vdot(K, L) for L in rows] for K in rows])
+        return np.asarray(self.n * products / np.outer(norms, norms))
 
 
 def center(K: Array) -> Array:
@@ -154,7 +152,7 @@ def solve_simple(problem: Embedding, options: Options) -> RelaxedResult:
             best = (value, gamma, H, values)
         cuts = np.vstack([cuts, np.maximum(problem.parts(H), _TINY * problem.n)])
         w = np.append(0.5 * w, 1.0 if not w.size else 0.5)
-        w = minimise_over_simplex(lambda w: _Harmonic(cuts, w), np.maximum(w, 1e-9) / np.maximum(w, 1e-9).sum(), _INNER).point  # fmt: skip # noqa: B023
+        w = _best_mixture(cuts, w)
         mean = w @ cuts
         lower = max(lower, 1.0 / float(np.sum(1.0 / mean)))
         entry = {"iteration": len(record.history), "objective": best[0], "lower_bound": lower}
@@ -166,6 +164,12 @@ def solve_simple(problem: Embedding, options: Options) -> RelaxedResult:
     value, gamma, H, values = best
     gap = relative_gap(value, lower)
     return RelaxedResult(gamma, H, values, objective=value, gap=gap, **record.outcome)
+
+
+def _best_mixture(cuts: Array, w: Array) -> Array:
+    """The w on the simplex whose mixture of the cuts (t, m) gives the largest lower bound."""
+    start = np.maximum(w, 1e-9)
+    return minimise_over_simplex(lambda w: _Harmonic(cuts, w), start / start.sum(), _INNER).point
 
 
 # ---------------------------------------------------------------------- matrix-induced regularization

@@ -21,6 +21,8 @@ from ...bayesian.solver.learn import BayesianResult
 from ...bayesian.solver.probit import ProbitResult
 from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor
 from ...clustering.kmeans import MultipleKernelKMeans
+from ...clustering.margin import MaxMarginClustering
+from ...clustering.relaxed import NearestRows, RegularizedMKKM, SimpleMKKM
 from ...cooperative.estimators import CooperativeClassifier, CooperativeRidge
 from ...core.decisions import SigmoidCalibration, SoftmaxCalibration
 from ...core.fitted import ColumnKernels, DualKernels, FactorKernels, FittedKernels, KernelFactor

@@ -47,6 +47,7 @@ FORMAT_2 = """
     MKLRidgeCV MKLRidgeClassifierCV MKLSurvival MKLSurvivalCV
     MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultiTaskMKLClassifier MultiTaskMKLRegressor
+    MaxMarginClustering NearestRows RegularizedMKKM SimpleMKKM
     MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray ProbitMKLClassifier
     ProbitResult PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial

@@ -661,8 +661,8 @@ def _clusters_and_weights(fig: Figure, model: Any, X: np.ndarray) -> None:
 
 @ESTIMATORS.shows(
     "simple_mkkm",
-    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
-    "weights: SimpleMKKM spreads them.",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and "
+    "the weights: SimpleMKKM spreads them.",
 )
 def simple_mkkm(fig: Figure) -> None:
     X, views = _three_views()
@@ -671,8 +671,8 @@ def simple_mkkm(fig: Figure) -> None:
 
 @ESTIMATORS.shows(
     "regularized_mkkm",
-    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
-    "weights. A third of the samples lack one of the views.",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and "
+    "the weights. A third of the samples lack one of the views.",
 )
 def regularized_mkkm(fig: Figure) -> None:
     X, views = _three_views()
@@ -688,8 +688,8 @@ def regularized_mkkm(fig: Figure) -> None:
 
 @ESTIMATORS.shows(
     "max_margin_clustering",
-    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and the "
-    "weights: those of machines with large margins.",
+    "Clusters of a view with three groups, the same view with noise added, and a view of noise alone, and "
+    "the weights: those of machines with large margins.",
 )
 def max_margin_clustering(fig: Figure) -> None:
     X, views = _three_views()

@@ -37,8 +37,8 @@ class MaxMarginClustering(KernelClustering):
         Every cluster has at least this share of n_samples / n_clusters samples. Without such a bound one
         cluster of all samples would be the solution.
     n_init : int, default=5
-        Starts, in turn from kernel k-means on the mean kernel, on one of the kernels, and from random clusters
-        of equal size; the best end is kept.
+        Starts, in turn from kernel k-means on the mean kernel, on one of the kernels, and from random
+        clusters of equal size; the best end is kept.
     max_iter : int, default=300
         Maximum number of turns of one start.
     max_time : float or None, default=None
@@ -75,8 +75,9 @@ class MaxMarginClustering(KernelClustering):
     over clusters with at least the least number of samples each, :math:`y_{ic} = 1` in cluster c, else −1,
     and :math:`s_m` the variance of kernel m. Machines for given clusters (convex) and clusters for given
     scores (an assignment problem) take turns, from C/1000 up to C, with nearly equal sizes before C. The
-    problem over the clusters is combinatorial: the end is a local minimum. Zhao, Kwok & Zhang have the hinge loss, a bound on the sum of
-    the scores for the balance, one machine of all clusters, and cutting planes.
+    problem over the clusters is combinatorial: the end is a local minimum. Zhao, Kwok &
+    Zhang have the hinge loss, a bound on the sum of the scores for the balance, one machine of all clusters,
+    and cutting planes.
 
     Predictions read all training samples, so that a saved model holds them all.
 

@@ -13,8 +13,8 @@ samples would have J = 0. Two steps take turns, neither of which raises J (to th
 The end is a partition that is best for its own machines. With a large C machines follow any clusters closely,
 and nothing moves: each start is therefore followed from C/1000 by C/100 and C/10 to C. With a small C
 one cluster of nearly all samples is the best, so that until C is reached all have 90 percent of n/k samples
-at least. The starts are partitions of kernel k-means, on the mean of the kernels or on one of them, and random
-ones; the end of least J is kept.
+at least. The starts are partitions of kernel k-means, on the mean of the kernels or on one of them, and
+random ones; the end of least J is kept.
 """
 
 from dataclasses import dataclass, replace

@@ -10,6 +10,12 @@ and ranks of columns vary from fold to fold by as much as is printed beside them
 same, neither is needed beside the other, although each has to do with the genotype: that is the difference
 between the two tests.
 
+What was found: each of the two tables tells the genotype of every mouse in five folds, so that neither is
+needed beside the other. The diet is told by the lipids (for 37 of 40 mice together with the genes), and
+that beside the genes too, at a false discovery rate of 10 %; of the genes this was not shown, which with
+forty mice does not mean that they have nothing to do with it. The fatty acids C20:3n-6, for the genotype,
+and C20:3n-3 and C22:6n-3, for the diet, are among the first five columns in at least four of five folds.
+
 The data set "nutrimouse" is needed, see ``multikernel data list``; without it the script says so and ends.
 Run it with ``python examples/what_do_genes_and_lipids_tell_of_a_mouse.py [--picture FILE]``.
 """

@@ -21,12 +21,14 @@ import hashlib
 import json
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from html import escape
 from io import FileIO
 from itertools import islice
 from pathlib import Path
@@ -396,8 +398,32 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 @contextmanager
+def shown_progress(label: str, asked: bool | Progress | None) -> Iterator[Progress | None]:
+    """What is told of works done: a bar from the first one on if True, nothing if False, else what is given."""
+    if not asked or callable(asked):
+        yield asked or None
+        return
+    with ExitStack() as bars:
+        moves: list[Progress] = []
+
+        def move(done: int, total: int) -> None:
+            if not moves:  # what is refused before anything was done shows no bar
+                moves.append(bars.enter_context(progress_bar(label)))
+            moves[0](done, total)
+
+        yield move
+
+
+@contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """Show a bar until the block ends, and give the function of (works done, works in all) that moves it."""
+    """Show a bar until the block ends, and give the function of (works done, works in all) that moves it.
+
+    In a notebook it is an element of the page, else a line on standard error.
+    """
+    shell = sys.modules.get("IPython")
+    if shell is not None and hasattr(shell.get_ipython(), "kernel"):
+        yield _notebook_bar(label, shell.display)
+        return
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
@@ -413,3 +439,18 @@ def progress_bar(label: str) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total)
 
         yield move
+
+
+def _notebook_bar(label: str, display: Any) -> Progress:
+    """A bar that is drawn anew where it stands, with the time that has passed and what may be left."""
+    start = time.perf_counter()
+    shown = display.display(display.HTML(escape(label)), display_id=True)
+
+    def move(done: int, total: int) -> None:
+        passed = time.perf_counter() - start
+        left = f", about {passed * (total - done) / done:.0f} s left" if 0 < done < total else ""
+        text = f"{escape(label)}: {done} of {total}, {passed:.0f} s{left}"
+        bar = f'<progress value="{done}" max="{total}" aria-hidden="true"></progress>'
+        shown.update(display.HTML(f'<div role="status">{bar} {text}</div>'))
+
+    return move

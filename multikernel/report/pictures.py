@@ -297,7 +297,7 @@ def _contributions(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
     names = [f"row {row['row']}" if row.get("id") is None else str(row["id"]) for row in rows]
     return _map(
         lambda ax: viz.contribution_map(part, ax=ax),
-        ("contributions-picture", (min(4.0 + 0.4 * len(views), 8.0), max(height, 2.4))),
+        ("contributions-picture", (min(4.0 + 0.4 * len(views), 8.0), max(height, 3.2))),
         "What each view adds to the score of each sample",
         f"{len(rows)} samples, those of the highest scores on top, by {len(views)} views. The values "
         "are in the table below.",
@@ -353,7 +353,7 @@ def _class_weights(summary: Summary) -> dict[str, Any] | None:
         lambda ax: viz.class_weights(model, most=_MOST_ROWS, ax=ax),
         (
             "class-weights-picture",
-            (min(4.0 + 0.36 * len(kept), 8.2), _below(views) + 0.24 * min(len(names), 40)),
+            (min(4.0 + 0.36 * len(kept), 8.2), max(_below(views) + 0.24 * min(len(names), 40), 2.8)),
         ),
         "Share of each view in the weight of each machine",
         f"{len(names)} machines by {len(kept)} views. The weights are in the table below.",

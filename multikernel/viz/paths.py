@@ -21,7 +21,7 @@ _MOST_LEVEL = 8  # values whose names stand beside each other; more are turned
 def weight_path(path: Any, *, top: int = 30, ax: Axes | None = None) -> Axes:
     """Which views have weight along a path? The share of each view at each value of a parameter.
 
-    A view without weight is white. The views with the largest shares are on top.
+    A view without weight is left blank. The views with the largest shares are on top.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _draw_cells(ax: Axes, shares: pd.DataFrame) -> None:
         cmap="RdBu_r" if is_signed else "viridis_r",
         norm=scale,
     )
-    add_colour_bar(ax, cells, "share of the weight (white: none)")
+    add_colour_bar(ax, cells, "share of the weight (blank: none)")
 
 
 def _said_of_others(shares: pd.DataFrame, drawn: pd.DataFrame) -> str:

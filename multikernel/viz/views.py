@@ -149,7 +149,7 @@ def class_weights(model: Any, *, most: int = 40, ax: Axes | None = None) -> Axes
     """Which class looks at which view? The share of each view in the weight of each machine.
 
     Machines are of one class against the rest, or of pairs of classes. Where they have the same weights, and
-    in a binary model, there is one row. Views without weight are white.
+    in a binary model, there is one row. Views without weight are left blank.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def class_weights(model: Any, *, most: int = 40, ax: Axes | None = None) -> Axes
     ax.set_ylabel("class")
     more = f"\n{len(order)} of {len(shares)} views" if len(order) < len(shares) else ""
     ax.set_title(f"Which class looks at which view?{more}")
-    add_colour_bar(ax, cells, "share of the weight (white: none)")
+    add_colour_bar(ax, cells, "share of the weight (blank: none)")
     return ax
 
 

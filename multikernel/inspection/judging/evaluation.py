@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._typing import Array
 from ..._validation import as_list, check_choice, check_number
 from ...core.inputs import require_same_samples
-from ...core.store import Progress, Result
+from ...core.store import Progress, Result, shown_progress
 from ...core.survival_targets import as_survival
 from ...rows import count_rows, is_dask
 from ...views.sharing import share_grams
@@ -67,7 +68,7 @@ def evaluate(
     random_state: int = 0,
     n_jobs: int | None = 1,
     store: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress = True,
     max_points: int = 400,
     equivalence: float = EQUIVALENCE,
 ) -> Evaluation:
@@ -127,8 +128,9 @@ def evaluate(
     store : path, optional
         A file of JSON lines that keeps each refit: call again after a stop, and only what is missing is
         computed.
-    progress : callable, optional
-        Called with (refits done, refits in all).
+    progress : bool or callable, default=True
+        A bar, on standard error or in the notebook; nothing; or a function that is called with (refits done,
+        refits in all).
     max_points : int, default=400
         Samples in pictures and tables at most: of more, a part is drawn in proportion to the classes.
     equivalence : float, default=0.01
@@ -160,7 +162,7 @@ def evaluate(
     wanted = list(ALL_PARTS) if wanted == ["all"] else wanted
     _check_options(wanted, max_points)
     choice = choose_baselines(baselines, (KEPT,))
-    settings = Settings(random_state, n_jobs, store, progress)
+    settings = Settings(random_state, n_jobs, store, None if isinstance(progress, bool) else progress)
     if not hasattr(model, "__sklearn_tags__"):
         raise TypeError(f"model must be a fitted estimator; got {type(model).__name__}.")
     check_is_fitted(model)
@@ -177,7 +179,9 @@ def evaluate(
     explains = reasons.WHY in wanted and cohort is None and reasons.can_explain(subject, y)
     plan = make_plan(subject, data, (wanted, choice), judging, settings, explains=explains)
     plan.equivalence = check_number("equivalence", equivalence, at_least=0.0)
-    outcomes = run_groups(plan.works(stored=settings.is_stored), settings, errors="omit")
+    with shown_progress("refits", progress) as move:
+        works = plan.works(stored=settings.is_stored)
+        outcomes = run_groups(works, replace(settings, progress=move), errors="omit")
     report = plan.report
     found: Part = dict.fromkeys((*ALL_PARTS, "cohort"))
     found.update(contest_parts(subject, y, plan, outcomes))

@@ -399,7 +399,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def shown_progress(label: str, asked: bool | Progress | None) -> Iterator[Progress | None]:
-    """What is told of works done: a bar from the first one on if True, nothing if False, else what is given."""
+    """Tell of works done: by a bar from the first one on if True, not at all if False, else by what is given."""
     if not asked or callable(asked):
         yield asked or None
         return

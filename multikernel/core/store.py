@@ -399,7 +399,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def shown_progress(label: str, asked: bool | Progress | None) -> Iterator[Progress | None]:
-    """Tell of works done: by a bar from the first one on if True, not at all if False, else by what is given."""
+    """Tell of works done: by a bar from the first one on if True, by nothing if False, or as is given."""
     if not asked or callable(asked):
         yield asked or None
         return

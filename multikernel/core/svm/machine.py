@@ -35,6 +35,7 @@ from ..._typing import Array
 from ..optim.loop import has_deadline, is_over
 from ..stack.sums import WeightedStack
 from . import smo as smo_loop
+from .factored import smo_on_factor
 from .losses import Bound, HardMargin, Loss
 
 ROUNDS = 10  # of steps at each share of C, if they converge slowly
@@ -525,8 +526,9 @@ class Machine:
         dual = 0.5 * float((self.loss.target + self.gradient) @ self.beta)
         if self.loss.epsilon:
             dual -= float(self.loss.epsilon * np.abs(self.beta).sum())
+        run = smo_on_factor if stack.factor_of_sum.size else smo_loop.smo
         outcome = smo_loop.Outcome(
-            *smo_loop.smo(
+            *run(
                 smo_loop.Combination(
                     stack.with_kernels(stack.active),
                     stack.active,

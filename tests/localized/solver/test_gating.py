@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multikernel.core.stack import sums
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from multikernel.localized.solver import copies, gates
 from multikernel.localized.solver.learn import GatedObjective
@@ -105,6 +106,33 @@ def test_gradient_by_finite_differences(kind, gate, seed, n, D, copies, ridge):
     expected = differences(objective.value, theta, 1e-4)
     assert found.shape == theta.shape
     np.testing.assert_allclose(found, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("kind", ["hinge", "svr", "one_class"])
+@pytest.mark.parametrize("gate", GATES)
+def test_short_factors_change_no_value_and_no_gradient(kind, gate, monkeypatch):
+    """Linear kernels, whose machines form no row: as with rows, and by finite differences."""
+    problem, _, _ = make_objective(kind, gate, seed=5, n=80)
+    problem.Ks = np.ascontiguousarray(problem.Ks[[1]])
+    machines = make_machines(kind, problem, 1e-11)
+    theta = 0.7 * np.random.default_rng(1).normal(size=9)
+    theta[2::3] = np.abs(theta[2::3]) + 0.7  # widths of Gaussian gates
+
+    def objective():
+        return GatedObjective(problem.Ks, np.zeros(3, int), problem.X, gates.GATES[gate], machines)
+
+    found = objective()
+    assert found.kernel.factor_of_sum.size
+    value, gradient = found.value(theta), found.gradient()
+    assert not found.kernel.valid.all()
+    expected = differences(found.value, theta, 1e-4)
+    np.testing.assert_allclose(gradient, expected, atol=1e-4 * max(1.0, np.abs(expected).max()))
+    machines.reset()
+    monkeypatch.setattr(sums, "short_factor", lambda K: None)
+    plain = objective()
+    assert plain.kernel.factors is None
+    assert value == pytest.approx(plain.value(theta), rel=1e-9)
+    np.testing.assert_allclose(gradient, plain.gradient(), atol=1e-4 * max(1.0, np.abs(gradient).max()))
 
 
 @pytest.mark.parametrize("kind", MACHINES)

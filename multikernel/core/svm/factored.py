@@ -1,9 +1,10 @@
 """Sequential minimal optimisation on a kernel with a short factor, K = Z'Z + diag(shift), compiled.
 
-The problem and the steps on pairs are those of ``smo.py``. With Z (r, n) and r small, no row of the kernel has
-to be formed: a working set of samples is solved by steps on pairs, on the square of the kernel between them,
-and the gradient of all samples is then brought up to date at once, which takes r numbers for each. The set are
-the samples between their bounds, which answer to every change, and those that violate optimality most.
+The problem and the steps on pairs are those of ``smo.py``. With Z (r, n) and r small, no row of the kernel
+has to be formed: a working set of samples is solved by steps on pairs, on the square of the kernel between
+them, and the gradient of all samples is then brought up to date at once, which takes r numbers for each. A
+set has the samples between their bounds, which answer to every change, and those that violate optimality
+most.
 """
 
 from typing import Any
@@ -12,9 +13,20 @@ import numpy as np
 
 from ..._numba import HUGE, compiled, inlined, larger
 from ..._typing import Array
-from .smo import CONVERGED, ITERATION_LIMIT, VALUE_REACHED, Box, Combination, Outcome, Part, Point, Progress
+from .smo import (
+    CONVERGED,
+    ITERATION_LIMIT,
+    UNBOUNDED,
+    VALUE_REACHED,
+    Box,
+    Combination,
+    Outcome,
+    Part,
+    Point,
+    Progress,
+    _set_moves,
+)
 from .smo import _run as _run_pairs
-from .smo import _set_moves
 
 _LEAST, _MOST = 64, 512  # samples of a set: all that some pair can use, or a share of them
 _SHARE = 3
@@ -73,7 +85,7 @@ def _choose(rise: Array, drop: Array, most_up: float, most_down: float, keep: Ar
         if k == room:
             break
         is_useful = rise[t] > -most_down or drop[t] > -most_up
-        if not is_useful or t == first or t == second:
+        if not is_useful or t in (first, second):
             continue
         if rise[t] >= up_from or drop[t] >= down_from or rise[t] == -drop[t]:
             keep[k] = t
@@ -158,7 +170,7 @@ def _run(
             _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
         iterations += done
         least = min(least, curvature)
-        if done == 0 or not (reason == CONVERGED or reason == ITERATION_LIMIT):
+        if done == 0 or reason in (VALUE_REACHED, UNBOUNDED):
             break
     return iterations, violation, 0, value, least, reason
 

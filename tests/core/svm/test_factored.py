@@ -162,7 +162,9 @@ def test_machines_reach_their_gap(kind, C, monkeypatch):
     assert problem.stack.factor_of_sum.shape == (6, 200)
     machine = Machine(problem.loss, problem.stack)
     found = machine.solve(1e-6)
-    primal = problem.loss.plain_bound(problem.K @ machine.beta, float(machine.beta @ problem.K @ machine.beta))
+    primal = problem.loss.plain_bound(
+        problem.K @ machine.beta, float(machine.beta @ problem.K @ machine.beta)
+    )
     assert primal.plain - dual_value(problem, machine.beta) <= 1.01e-6 * primal.plain
     monkeypatch.setattr(sums, "short_factor", lambda K: None)
     plain = make_problem(kind, 200, 9, C)

@@ -13,10 +13,10 @@ import api_pages  # noqa: E402
 from site_parts import SavedPictures  # noqa: E402
 
 project = "multikernel"
-author = "the multikernel contributors"
-copyright = "the multikernel contributors, BSD 3-Clause"
+author = "multikernel developers"
+copyright = "multikernel developers, BSD 3-Clause"
 release = version = version_of("multikernel")
-language = "en_GB"
+language = "en"
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -78,6 +78,7 @@ html_theme = "furo"
 html_title = f"multikernel {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_favicon = "_static/logo.svg"
 html_logo = "_static/logo.svg"
 html_show_search_summary = False  # it would fetch pages, which browsers refuse on file://

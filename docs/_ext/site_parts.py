@@ -159,6 +159,24 @@ def shorten_sidebar(
         context["toctree"] = lambda **options: whole(**options | {"collapse": True})
 
 
+SIGNATURE = re.compile(r"<dl>\n((?:<dd>.*?</dd>\n?)+)</dl>", re.DOTALL)  # of several lines
+
+
+def make_accessible(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Captions of the sidebar are headings of a level; a signature is no list of definitions."""
+    if tree := context.get("furo_navigation_tree"):
+        context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    if "sig-param" in (body := context.get("body") or ""):
+        context["body"] = SIGNATURE.sub(signature_lines, body)
+
+
+def signature_lines(found: re.Match[str]) -> str:
+    lines = found[1].replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
+    return f'<span class="sig-lines">{lines}</span>'
+
+
 # --- source pages ------------------------------------------------------------------------------------------
 
 LINK_BACK = re.compile(rf'(href="[^"]*{api_pages.FOLDER}/)([\w.]+?)((?:-function)?\.html)#([\w.]+)"')
@@ -197,6 +215,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", find_elsewhere)
     app.connect("html-page-context", shorten_sidebar, priority=400)  # before the theme draws it
     app.connect("html-page-context", aim_links_back)
+    app.connect("html-page-context", make_accessible, priority=900)  # after the theme has drawn it
     app.connect("build-finished", tidy_examples)
     app.connect("build-finished", copy_mathjax)
     app.add_role("name", NameRole())

@@ -8,3 +8,8 @@ function reachable() {
 }
 addEventListener("load", reachable);
 addEventListener("resize", reachable);
+
+// The titles of the gallery are hidden, and the links have no other text.
+for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a.reference.internal")) {
+  link.setAttribute("aria-label", link.textContent.trim());
+}

@@ -63,7 +63,7 @@ def concordance_index(y: Any, risk: Any, *, sample_weight: Any = None, tied_tol:
     Parameters
     ----------
     y : target of a survival model
-        See :func:`as_survival`; entry times, if there are any, count.
+        See ``as_survival``; entry times, if there are any, count.
     risk : array-like of shape (n_samples,)
         Higher is earlier, as ``predict`` of a survival model returns it.
     sample_weight : array-like of shape (n_samples,), default=None

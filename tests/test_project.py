@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib.util
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from tests.shared_data import needs_shared_data, shared_data_folder
 matplotlib.use("Agg")
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+
+import method_pages  # noqa: E402
+
 LIVE = re.compile(r"^<!-- source: (\S+) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -82,6 +87,22 @@ def test_live_source_shows_a_kernel_a_rule_and_a_solver():
     texts = [page.read_text(encoding="utf-8") for page in LIVE_PAGES]
     rooms = {address.split("/")[1] for text in texts for address, _ in LIVE.findall(text)}
     assert {"kernels", "rules", "core"} <= rooms
+
+
+METHOD_PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.stem)
+def test_the_facts_of_a_method_page_are_live_source(page, request):
+    """Readers of the repository see the facts of a method without a build."""
+    text = page.read_text(encoding="utf-8")
+    current = method_pages.with_facts(text)
+    if request.config.getoption("--refresh-docs"):
+        page.write_text(current, encoding="utf-8")
+        text = current
+    assert method_pages.END not in text or text == current, (
+        f"{page.name}: a method has changed, run `make docs`"
+    )
 
 
 def test_the_page_of_methods_is_live_source(request):

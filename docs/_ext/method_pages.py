@@ -21,8 +21,11 @@ from reproduction import escaped
 
 from multikernel.registry import Method, get_method, list_methods
 
-ABOUT = re.compile(r"^<!-- about: (\w+) -->$", re.MULTILINE)
-LEARNERS = re.compile(r"^<!-- learners: (\w+) -->$", re.MULTILINE)
+# Each may be followed by what is shown where the pages are read as they are, up to END (see `with_facts`).
+END = "<!-- end of the facts -->"
+_SHOWN = rf"(?:\n(?:(?!^<!--).*\n)*?{END})?"
+ABOUT = re.compile(rf"^<!-- about: (\w+) -->{_SHOWN}$", re.MULTILINE)
+LEARNERS = re.compile(rf"^<!-- learners: (\w+) -->{_SHOWN}$", re.MULTILINE)
 BY_FAMILY = "<!-- methods by family -->"
 LEARNER_PAGES = "<!-- learner pages -->"
 CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -47,6 +50,31 @@ def complete(text: str) -> str:
         + f"\n\n## Command line\n\n{command_line(method)}\n\n## Reference\n\n{classes(method)}\n"
     )
     return text.replace(named[0], about(method))
+
+
+# --- pages as they are read without a build ---------------------------------------------------------------
+
+
+def with_facts(text: str) -> str:
+    """A page with the facts of its methods written into it, for readers of the repository."""
+    text = ABOUT.sub(lambda found: f"<!-- about: {found[1]} -->\n\n{plain_about(found[1])}\n\n{END}", text)
+    return LEARNERS.sub(
+        lambda found: f"<!-- learners: {found[1]} -->\n\n{plain_learners(found[1])}\n\n{END}", text
+    )
+
+
+def plain_about(name: str) -> str:
+    method = get_method(name)
+    return f"{escaped(method.about.use)}\n\n{facts(method)}"
+
+
+def plain_learners(family: str) -> str:
+    methods = [method for method in list_methods(family=family) if method.learner is not None]
+    rows = [
+        f"| `{method.class_names[0]}` | {escaped(method.about.problem)} | {escaped(method.about.use)} |"
+        for method in methods
+    ]
+    return "\n".join(["| rule | problem | when to use it |", "|---|---|---|", *rows])
 
 
 # --- one method --------------------------------------------------------------------------------------------

@@ -45,7 +45,13 @@ from .mkl import (
 )
 from .nonstationary import NonstationaryClassifier
 from .pairs import PairwiseRidge
-from .parametric import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
+from .parametric import (
+    HierarchicalMKLClassifier,
+    HierarchicalMKLRegressor,
+    InfiniteMKLClassifier,
+    InfiniteMKLOneClass,
+    InfiniteMKLRegressor,
+)
 from .reduction import LFDA, MKLDR
 from .rules import (
     CombinedKernelClassifier,
@@ -97,6 +103,12 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         InfiniteMKLClassifier,
         InfiniteMKLRegressor,
         InfiniteMKLOneClass,
+    ),
+    (
+        "hierarchical_mkl",
+        "Variables and interactions, selected with a hierarchy",
+        HierarchicalMKLClassifier,
+        HierarchicalMKLRegressor,
     ),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (

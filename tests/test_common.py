@@ -40,7 +40,13 @@ from multikernel.localized import (
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier, RegularizedMKLRegressor
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
-from multikernel.parametric import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
+from multikernel.parametric import (
+    HierarchicalMKLClassifier,
+    HierarchicalMKLRegressor,
+    InfiniteMKLClassifier,
+    InfiniteMKLOneClass,
+    InfiniteMKLRegressor,
+)
 from multikernel.reduction import LFDA, MKLDR
 from multikernel.rules import CompositionalKernelClassifier
 from multikernel.soft_labels import PosteriorSVC
@@ -107,6 +113,8 @@ ESTIMATORS = [
     PairwiseRidge([Linear(), Gaussian()], split=1, tol=1e-3),
     CooperativeClassifier([Linear(), Gaussian()]),
     CooperativeRidge([Linear(), Gaussian()]),
+    HierarchicalMKLClassifier([Linear(), Gaussian()]),
+    HierarchicalMKLRegressor([Linear(), Gaussian()]),
     InfiniteMKLClassifier([Linear(), Gaussian()]),
     InfiniteMKLRegressor([Linear(), Gaussian()]),
     InfiniteMKLOneClass([Linear(), Gaussian()]),

@@ -99,6 +99,8 @@ ENTRIES = {
     "ConformalKernel": Entry({"n_steps": 5}, by_order=None, **ONE_KERNEL),
     "CooperativeClassifier": Entry(**SHARP),
     "CooperativeRidge": Entry(by_kernels=1e-8),
+    "HierarchicalMKLClassifier": Entry({"tol": 1e-6}, **SHARP),
+    "HierarchicalMKLRegressor": Entry({"tol": 1e-6}, **SHARP),
     "InfiniteMKLClassifier": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLOneClass": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLRegressor": Entry({"tol": 1e-7}, **WIDTHS),

@@ -58,6 +58,7 @@ MEANINGS = {
     "gating_reg": "strength of the penalty on a gate",
     "gating_sparsity": "strength of the prior that closes gates",
     "groups": "groups of kernels",
+    "growth": "factor of the penalty on an interaction for each variable more",
     "halving": "whether a search leaves poor candidates out after each fold",
     "hold_out": "what is new in pairs that are left out",
     "init_scale": "size of the start of a gate",

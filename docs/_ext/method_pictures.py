@@ -27,7 +27,7 @@ from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
 from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.pairs import PairwiseRidge
-from multikernel.parametric import InfiniteMKLRegressor
+from multikernel.parametric import HierarchicalMKLRegressor, InfiniteMKLRegressor
 from multikernel.reduction import LFDA, MKLDR
 from multikernel.rules import CenteredAlignment, CompositionalKernelClassifier, EasyMKL, MeanRule, SumRule
 from multikernel.soft_labels import PosteriorSVC
@@ -284,6 +284,22 @@ def infinite_mkl(fig: Figure) -> None:
     found = model.weights_frame()
     right.stem(found["gamma"], found["weight"])
     right.set(xscale="log", xlabel="gamma", title="weights", ylim=(0, None))
+
+
+@ESTIMATORS.shows(
+    "hierarchical_mkl", "Two effects of one column each and an interaction, and what was selected."
+)
+def hierarchical_mkl(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=200)
+    model = HierarchicalMKLRegressor(degree=2, C=1.0).fit(X, y)
+    left, right = two_panels(fig)
+    left.scatter(X[:, 1], X[:, 2], s=12, c=model.predict(X), cmap="viridis")
+    left.set(xlabel="x1", ylabel="x2", title="predictions")
+    found = model.weights_frame()["weight"].nlargest(8)[::-1]
+    right.barh(found.index, found, color=COLOURS[0])
+    right.set(title="weights of products")
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")

@@ -22,19 +22,17 @@ from ..core.inputs import (
     encode_labels,
     price_samples,
     require_two_classes,
-    standard_deviation,
     weigh_samples,
 )
 from ..core.optim.loop import Status
-from ..core.svm.losses import EpsilonInsensitive, Hinge, Loss, OneClass, SquaredError, SquaredHinge
+from ..core.svm.losses import Hinge, Loss, OneClass, SquaredHinge
 from ..rows import count_rows
 from ..views import make_bank
 from ..views.tables import as_table
 from ..views.view import as_views, place_views
 from .families import DEFAULT_BOX, Family, Found, bank_of_found, make_families
+from .penalties import check_penalty, regression_loss
 from .solver.columns import learn_widths
-
-_FREE_SHARE = 0.1  # of the standard deviation of y: errors that are not penalized by default
 
 INFINITE = About(
     family="margin",
@@ -291,34 +289,16 @@ class InfiniteMKLRegressor(RegressorMixin, BaseMKL):
         sample_weight : array of shape (n,), optional
             Multiplies C sample by sample.
         """
-        self._check_penalty()
+        check_penalty(self)
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         samples = self._distinct(X, targets, check_sample_weights(sample_weight, targets.size))
         own = targets[samples.rows]
         middle = float(np.median(own))
-        _fit_widths(self, X, samples, ["y"], lambda: [self._loss(own - middle, samples.weights)])
+        _fit_widths(self, X, samples, ["y"], lambda: [regression_loss(self, own - middle, samples.weights)])
         self.intercept_ = self.intercept_ + middle
         self._warn_unless_converged()
         return self
-
-    def _check_penalty(self) -> None:
-        check_choice("loss", self.loss, ("epsilon_insensitive", "squared"))
-        for name, bound in (("C", {"above": 0.0}), ("epsilon", {"at_least": 0.0})):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(f"{name}, where it is not a number,", value, ("auto",))
-            else:
-                check_number(name, value, **bound)
-
-    def _loss(self, targets: Array, weights: Array) -> Loss:
-        if self.loss == "squared":
-            C = 1.0 if isinstance(self.C, str) else float(self.C)
-            return SquaredError(targets, 1.0 / price_samples(C, weights), True)
-        spread = standard_deviation(targets, weights)
-        prices = price_samples(spread if isinstance(self.C, str) else float(self.C), weights)
-        epsilon = _FREE_SHARE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
-        return EpsilonInsensitive(targets, prices, epsilon)
 
     def predict(self, X: Any) -> Array:
         """Predicted values.

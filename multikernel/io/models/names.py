@@ -74,6 +74,11 @@ from ...mkl.tuned_regressors import MKLRegressorCV, MKLRidgeCV
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit
+from ...parametric.hierarchical import (
+    HierarchicalMKLClassifier,
+    HierarchicalMKLRegressor,
+    ProductKernels,
+)
 from ...parametric.infinite import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
 from ...reduction.lfda import LFDA
 from ...reduction.mkldr import MKLDR

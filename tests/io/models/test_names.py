@@ -36,6 +36,7 @@ FORMAT_2 = """
     Frame FunctionKernel FunctionalForm FungDiscriminant Gappy GatedKernels GatingColumns
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
     GroupMKL Hamming IdealDistance
+    HierarchicalMKLClassifier HierarchicalMKLRegressor ProductKernels
     InfiniteMKLClassifier InfiniteMKLOneClass InfiniteMKLRegressor InstanceWeights
     Items Jaccard JointSpectrum KDDAClassifier
     KLDivergence KernelBank KernelBoosting KernelComponents KernelDiscriminantClassifier KernelFactor

@@ -100,7 +100,7 @@ ENTRIES = {
     "CooperativeClassifier": Entry(**SHARP),
     "CooperativeRidge": Entry(by_kernels=1e-8),
     "HierarchicalMKLClassifier": Entry({"tol": 1e-6}, **SHARP),
-    "HierarchicalMKLRegressor": Entry({"tol": 1e-6}, **SHARP),
+    "HierarchicalMKLRegressor": Entry({"tol": 1e-6, "loss": "epsilon_insensitive"}, **SHARP),
     "InfiniteMKLClassifier": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLOneClass": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLRegressor": Entry({"tol": 1e-7}, **WIDTHS),

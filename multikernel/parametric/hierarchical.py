@@ -154,7 +154,7 @@ class _Products(KernelEstimator):
         Returns
         -------
         DataFrame
-            By name: ``degree``, the number of variables, and ``weight``, 0 of variables that were not selected.
+            By name: ``degree``, the number of variables, and ``weight``, 0 where a variable was not selected.
         """
         check_is_fitted(self)
         columns = {"degree": [len(product) for product in self.products_], "weight": self.kernel_weights_}

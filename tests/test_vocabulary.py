@@ -123,6 +123,7 @@ MEANINGS = {
     "sharing": "how the weights of tasks are coupled",
     "share": "share of weight beyond which a kernel costs little more",
     "shared_gate": "whether machines share a gate",
+    "sigma": "width of the similarities of a network",
     "solver": "algorithm",
     "sparse": "whether a prior drives weights to zero",
     "split": "which columns hold the left objects",

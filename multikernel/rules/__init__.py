@@ -6,7 +6,7 @@ Gönen & Alpaydın (2011) and some since; each names its paper.
 
 * ``learner``, ``targets``, ``machines``: what a learner is, what it learns from, the machines on top.
 * ``fixed``, ``heuristic``, ``margin``, ``similarity``, ``nonlinear``, ``ridge``,
-  ``discriminant``, ``dirichlet``, ``kernel_boosting``: the rules.
+  ``discriminant``, ``consensus``, ``dirichlet``, ``kernel_boosting``: the rules.
 * ``combined``, ``pca``, ``compositional``: estimators on combined kernels.
 * ``solver``: numerics of the rules that no family has.
 """
@@ -16,6 +16,8 @@ from .combined import CombinedKernelClassifier as CombinedKernelClassifier
 from .combined import CombinedKernelOneClass as CombinedKernelOneClass
 from .combined import CombinedKernelRegressor as CombinedKernelRegressor
 from .compositional import CompositionalKernelClassifier as CompositionalKernelClassifier
+from .consensus import SimilarityNetworkFusion as SimilarityNetworkFusion
+from .consensus import StatisRule as StatisRule
 from .dirichlet import DirichletWeights as DirichletWeights
 from .discriminant import DiscriminantMKL as DiscriminantMKL
 from .discriminant import FungDiscriminant as FungDiscriminant

@@ -108,6 +108,8 @@ ENTRIES = {
     "RadiusMargin": [Entry(SHARP)],
     "RadiusMarginProduct": [Entry(SHARP)],
     "RidgeBall": [Entry(SHARP, **NEW_SET)],
+    "SimilarityNetworkFusion": [Entry({"n_neighbors": 5, "n_steps": 5}, same_when_new=False, by_twins=False)],
+    "StatisRule": [Entry(**NEW_SET), Entry({"centered": False}, **NEW_SET)],
     "SumRule": [Entry()],
 }
 

@@ -84,6 +84,7 @@ from ...reduction.lfda import LFDA
 from ...reduction.mkldr import MKLDR
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
+from ...rules.consensus import SimilarityNetworkFusion, StatisRule
 from ...rules.dirichlet import DirichletWeights
 from ...rules.discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from ...rules.fixed import BestSingle, MeanRule, ProductRule, SumRule

@@ -49,6 +49,7 @@ FORMAT_2 = """
     MSERule MarginMKL MeanFilling MeanRule Member Members MemoryEstimate Mismatch Mixed
     MixedColumn MultiTaskMKLClassifier MultiTaskMKLRegressor
     MaxMarginClustering NearestRows RegularizedMKKM SimpleMKKM
+    SimilarityNetworkFusion StatisRule
     MultipleKernelKMeans MutualFilling NamedSeries Network NonstationaryClassifier
     ObjectArray ProbitMKLClassifier
     ProbitResult PSDRepair PairSplit Pairwise PairwiseRidge PearsonRule Plain Polynomial

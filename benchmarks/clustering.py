@@ -216,8 +216,8 @@ Clusterings of `multikernel.clustering`, and two rules of `multikernel.rules` wi
 against simple rivals. The number of clusters is the number of classes; classes are used to judge only. The
 exception is "best single view": kernel k-means on the view with the largest adjusted Rand index, which nobody
 knows without classes. By `MULTIKERNEL_DATA=FOLDER python -m benchmarks.clustering`, whose docstring describes
-the kernels. Bold: the best of a row, the first column aside. n samples, k clusters, m kernels. Sets with a star
-were looked at while defaults were chosen; all others confirm."""
+the kernels. Bold: the best of a row, the first column aside. n samples, k clusters, m kernels. Sets with a
+star were looked at while defaults were chosen; all others confirm."""
 
 TAIL = """- One run with one seed for each cell; starts inside a method are its default. Differences of a few
   hundredths are chance.

@@ -30,6 +30,8 @@ PAGES = [
 NAME = re.compile(r"(?<![\w/.-])((?:multikernel|studies|judges|benchmarks)(?:\.[A-Za-z_]\w*)+)")
 FILE = re.compile(r"(?<![\w/.-])((?:multikernel|studies|judges|benchmarks|tests|docs|examples)/[\w./-]*\w)")
 EXAMPLES = {"docs/methods/NAME.md", "tests/test_x.py"}  # of a name that the reader chooses
+EXAMPLES |= {"docs/methods/centroid.md", "tests/core/svm/test_pinball.py"}  # that pages on how to add make
+EXAMPLES |= {"studies/author1999/__init__.py", "docs/reproduce/author1999/table1.md"}
 
 
 def is_importable(dotted):

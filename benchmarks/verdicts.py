@@ -1,9 +1,11 @@
 """``python -m benchmarks.verdicts``: how often the verdicts on two models are right, in made-up comparisons.
 
-Two models are compared by five repetitions of two-fold cross-validation on data that are drawn anew each
-time. Where both are equally good by construction, a verdict other than "no difference" is false: its rate is
-the *size*, at most 5 % of a test that keeps its level. Where one is better by 8 points, the rate is the
-*power*. Models are equally good because their columns can be exchanged: what differs is which they read.
+Two models are compared by five repetitions of two-fold cross-validation, or by ten folds, on data that are
+drawn anew each time. Where both are equally good by construction, a verdict other than "no difference"
+is false: its rate is the *size*, at most 5 % of a test that keeps its level. Where one is better by 8 points,
+the rate is the *power*. Models are equally good because their columns can be exchanged: what differs is which
+they read. Beside the power stands that of an oracle: the best test that knows how the difference is
+distributed.
 
 The factors of the rule in use were chosen on the problems `EQUAL` and are confirmed on others, `CONFIRMING`,
 which were named beforehand. The page docs/benchmarks/verdicts.md is written from 1000 comparisons of each.
@@ -17,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import gammaln, xlogy
 from scipy.stats import binomtest, norm
 from scipy.stats import t as student
 
@@ -28,10 +32,15 @@ Array = np.ndarray
 Predictor = Callable[[Array, Array, Array], Array]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "verdicts.md"
 REPEATS, LEVEL = 5, 0.05
+Design = tuple[int, int]  # repetitions and folds
+HALVES: Design = (REPEATS, 2)
+TENTHS: Sequence[Design] = ((1, 10), (REPEATS, 10))
+DESIGNS: Sequence[Design] = (HALVES, (4 * REPEATS, 2), *TENTHS)
 N_COMPARISONS = 1000
 MOST_SIZE, LEAST_POWER = 0.06, 0.8  # asked for, of the rule in use
 RULE = "samples"  # the rule in use
 KNOWN = "known"  # a test that knows the spread of the mean difference: none that keeps its level sees more
+ORACLE = "oracle"  # the same at the size that is allowed, by the distribution itself
 
 
 # ---------------------------------------------------------------------- models and data
@@ -172,17 +181,60 @@ def true_difference(problem: Problem, n_sets: int = 400, seed: int = 1) -> float
     return float(np.mean(found))
 
 
+def outcomes(problem: Problem, n_sets: int = 400, seed: int = 1) -> tuple[float, float]:
+    """How often the first model alone is right, and the second alone, of models from half of the samples."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n_sets):
+        train, test = problem.draw(problem.n // 2, rng), problem.draw(2000, rng)
+        first, second = (problem.right(columns, train, test) for columns in (problem.first, problem.second))
+        found.append(((first > second).mean(), (second > first).mean()))
+    a, b = np.mean(found, axis=0)
+    return float(a), float(b)
+
+
+def best_power(first: float, second: float, n: int, level: float = MOST_SIZE) -> float:
+    """The power of the best test, of this level, of n pairs of predictions by two fixed models.
+
+    Of n samples, A are predicted right by the first model alone and B by the second alone; `first` and
+    `second` are the chances of that. By Neyman and Pearson no test of equal chances, with the same sum, has a
+    larger mean power against this difference and the opposite one than the likelihood ratio of (A, B).
+
+    Examples
+    --------
+    >>> round(best_power(0.5, 0.5, 20), 6), best_power(0.5, 0.0, 100) > 0.9999
+    (0.06, True)
+    """
+    A, B = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    possible = n - B >= A
+    A, B = A[possible], B[possible]
+    ways = gammaln(n + 1) - gammaln(A + 1) - gammaln(B + 1) - gammaln(n - A - B + 1)
+
+    def log_chance(a: float, b: float) -> Array:
+        return ways + xlogy(A, a) + xlogy(B, b) + xlogy(n - A - B, 1.0 - a - b)
+
+    mean = (first + second) / 2.0
+    equal = log_chance(mean, mean)
+    apart = np.logaddexp(log_chance(first, second), log_chance(second, first)) - np.log(2.0)
+    possible = np.isfinite(apart)
+    order = np.argsort(np.where(possible, equal - np.where(possible, apart, 0.0), np.inf), kind="stable")
+    size, power = np.cumsum(np.exp(equal[order])), np.cumsum(np.exp(apart[order]))
+    return float(np.interp(level, np.append(0.0, size), np.append(0.0, power)))
+
+
 # ---------------------------------------------------------------------- one comparison
-def differences(problem: Problem, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Differences of both models: of the samples (repetitions × n), and of the folds (repetitions × 2)."""
+def differences(problem: Problem, rng: np.random.Generator, design: Design = HALVES) -> tuple[Array, Array]:
+    """Differences of both models: of the samples (repetitions × n), and of the folds."""
     X, y = problem.draw(problem.n, rng)
-    of_samples, of_folds = np.zeros((REPEATS, problem.n)), np.zeros((REPEATS, 2))
-    for repetition in range(REPEATS):
+    n_repetitions, n_folds = design
+    of_samples, of_folds = np.zeros((n_repetitions, problem.n)), np.zeros(design)
+    for repetition in range(n_repetitions):
         order = rng.permutation(problem.n)
-        halves = order[: problem.n // 2], order[problem.n // 2 :]
-        for fold, (train, test) in enumerate((halves, halves[::-1])):
-            parts = (X[train], y[train]), (X[test], y[test])
-            right = problem.right(problem.first, *parts) - problem.right(problem.second, *parts)
+        parts = np.array_split(order, n_folds)
+        for fold, test in enumerate(parts):
+            train = np.concatenate([parts[k] for k in range(n_folds) if k != fold])
+            both = (X[train], y[train]), (X[test], y[test])
+            right = problem.right(problem.first, *both) - problem.right(problem.second, *both)
             of_samples[repetition, test] = right
             of_folds[repetition, fold] = right.mean()
     return of_samples, of_folds
@@ -242,7 +294,36 @@ def rates(problem: Problem, n_comparisons: int, seed: int = 0) -> dict[str, floa
         for name, (_, rule) in RULES.items():
             found[name] += bool(rule(of_samples, of_folds))
     shown = {name: count / n_comparisons for name, count in found.items()}
-    return {**shown, KNOWN: _known_spread(means)}
+    return {**shown, KNOWN: _known_spread(means), ORACLE: _known_distribution(means)}
+
+
+def rates_of_designs(
+    problem: Problem, designs: Sequence[Design], n_comparisons: int, seed: int = 0
+) -> dict[Design, dict[str, float]]:
+    """How often the rule in use says that the models differ, by designs of cross-validation.
+
+    Designs with fewer repetitions are the first ones of those with more.
+    """
+    found = {}
+    for n_folds in dict.fromkeys(folds for _, folds in designs):
+        own = [design for design in designs if design[1] == n_folds]
+        most = max(own)
+        rng = np.random.default_rng([seed, n_folds])
+        drawn = [differences(problem, rng, most)[0] for _ in range(n_comparisons)]
+        for design in own:
+            parts = [samples[: design[0]] for samples in drawn]
+            tests = [repeated_cv_test(part, test_size=1.0 / n_folds) for part in parts]
+            means = np.array([part.mean() for part in parts])
+            rejected = float(np.mean([test.pvalue <= LEVEL for test in tests]))
+            found[design] = {RULE: rejected, ORACLE: _known_distribution(means), "difference": means.mean()}
+    return found
+
+
+def _known_distribution(means: Array) -> float:
+    """The power of the best test, at the size allowed, of a mean that is distributed like these."""
+    center = float(means.mean())
+    limit = float(np.quantile(np.abs(means - center), 1.0 - MOST_SIZE))
+    return float(np.mean(np.abs(means) > limit))
 
 
 def _known_spread(means: Array) -> float:
@@ -256,12 +337,23 @@ def _known_spread(means: Array) -> float:
 
 
 # ---------------------------------------------------------------------- page
-def page(n_comparisons: int) -> str:
+def page(n_comparisons: int, n_jobs: int = 1) -> str:
     """The page, of comparisons made now."""
-    equal = {problem.name: rates(problem, n_comparisons) for problem in EQUAL}
-    confirming = {problem.name: rates(problem, n_comparisons, seed=1) for problem in CONFIRMING}
-    better = {problem.name: rates(problem, n_comparisons) for problem in BETTER}
+    run, half = Parallel(n_jobs=n_jobs), n_comparisons // 2
+    every = [*EQUAL, *CONFIRMING, *BETTER]
+    seeds = [int(problem in CONFIRMING) for problem in every]
+    rated = run(delayed(rates)(each, n_comparisons, seed) for each, seed in zip(every, seeds, strict=True))
+    designed = run(delayed(rates_of_designs)(each, DESIGNS, half) for each in BETTER)
+    of_ten = run(delayed(rates_of_designs)(each, TENTHS, half) for each in EQUAL + CONFIRMING)
+    by_name = {problem.name: found for problem, found in zip(every, rated, strict=True)}
+    equal, confirming, better = (
+        {problem.name: by_name[problem.name] for problem in kind} for kind in (EQUAL, CONFIRMING, BETTER)
+    )
     truth = {problem.name: true_difference(problem) for problem in BETTER}
+    bounds = {problem.name: best_power(*outcomes(problem), problem.n) for problem in BETTER}
+    designs = {problem.name: found for problem, found in zip(BETTER, designed, strict=True)}
+    tenths = {problem.name: found for problem, found in zip(EQUAL + CONFIRMING, of_ten, strict=True)}
+    of_tenths = max(found[RULE] for each in tenths.values() for found in each.values())
     sizes = {**equal, **confirming}
     largest = max(found[RULE] for name, found in sizes.items() if name.endswith("n = 300"))
     everywhere = max(found[RULE] for found in sizes.values())
@@ -288,9 +380,11 @@ def page(n_comparisons: int) -> str:
         f"| size at n = 300, at most {MOST_SIZE:.0%} | {largest:.1%} | {_verdict(largest <= MOST_SIZE)} |",
         f"| size in every row, at most {MOST_SIZE:.0%} | {everywhere:.1%} | "
         f"{_verdict(everywhere <= MOST_SIZE)} |",
+        f"| size in every row by ten folds, at most {MOST_SIZE:.0%} | {of_tenths:.1%} | "
+        f"{_verdict(of_tenths <= MOST_SIZE)} |",
         *(
             f"| power at 8 points, n = 300, {name}; at least {LEAST_POWER:.0%} | {found[RULE]:.1%} | "
-            f"{_verdict(found[RULE] >= LEAST_POWER)} |"
+            f"{_verdict(found[RULE] >= LEAST_POWER)}; oracle {found[ORACLE]:.1%} |"
             for name, found in better.items()
         ),
         "",
@@ -304,29 +398,104 @@ def page(n_comparisons: int) -> str:
         "",
         *_size_table(confirming, heads),
         "",
+        f"By ten folds, once and five times, {n_comparisons // 2} comparisons in each row:",
+        "",
+        *_tenths_table(tenths),
+        "",
         "## Power: one model is better",
         "",
-        "n = 300, differences of the accuracy of models that learn from 150 samples. *Spread known* is how "
-        "often a test would see the difference that knew the standard deviation of the mean difference over "
-        "all data sets: it is a bound for tests of which samples are predicted right, which have to estimate "
-        "it.",
+        "n = 300, differences of the accuracy of models that learn from 150 samples.",
         "",
-        "| models | difference | " + " | ".join([*heads, "spread known"]) + " |",
-        "|---|--:|" + "--:|" * (len(heads) + 1),
+        "| models | difference | " + " | ".join([*heads, "spread known", "oracle"]) + " |",
+        "|---|--:|" + "--:|" * (len(heads) + 2),
         *(
-            f"{_row(f'{name} | {100.0 * truth[name]:.1f} points', found)} {found[KNOWN]:.1%} |"
+            f"{_row(f'{name} | {100.0 * truth[name]:.1f} points', found)} {found[KNOWN]:.1%} | "
+            f"{found[ORACLE]:.1%} |"
             for name, found in better.items()
         ),
         "",
-        "Two models that read the same samples by other columns make errors that have little in common: "
-        "their difference is less certain than that of models of which one reads what the other reads, and "
-        "300 samples are too few to see 8 points in four of five comparisons, whatever the test.",
+        *_ABOUT_ORACLES,
+        "",
+        *_designs_table(designs, bounds),
+        "",
+        *_conclusion(better, designs, bounds),
         "",
         "The F test rejects too often where models change much with their training set (nearest neighbor), "
         "the sign test everywhere, since the folds share most of their samples. The corrected t test keeps "
         "its level and sees least.",
     ]
     return "\n".join(lines) + "\n"
+
+
+_ABOUT_ORACLES = (
+    "*Spread known* is how often a test at the level of 5 % would see the difference that knew the standard "
+    "deviation of the mean difference over all data sets. *Oracle* is the same at the size allowed, "
+    f"{MOST_SIZE:.0%}, and with the whole distribution known: it rejects where the mean difference is larger "
+    f"than all but {MOST_SIZE:.0%} are by chance. No test of the mean difference that keeps this size has "
+    "more power; one that has to estimate the distribution has less.",
+    "",
+    "*Fixed models* is exact: by the lemma of Neyman and Pearson, no test of that size of one table of 300 "
+    "pairs of predictions by two models that stay as they are has more power, on average over this "
+    "difference and the opposite one. Repetitions average over models, so that theirs can be larger.",
+    "",
+    "The same by other designs. Models of ten folds learn from 270 samples, and the difference is that of "
+    "such models.",
+)
+
+
+def _designs_table(
+    found: Mapping[str, Mapping[Design, Mapping[str, float]]], bounds: Mapping[str, float]
+) -> list[str]:
+    rows = [
+        f"| {name} | {_said(design)} | {100.0 * cell['difference']:.1f} points | {cell[RULE]:.1%} | "
+        f"{cell[ORACLE]:.1%} | {bounds[name]:.1%} |"
+        for name, cells in found.items()
+        for design, cell in cells.items()
+    ]
+    heads = "| models | repetitions × folds | difference | rule in use | oracle | fixed models |"
+    return [heads, "|---|--:|" + "--:|" * 4, *rows]
+
+
+def _conclusion(
+    better: Mapping[str, Mapping[str, float]],
+    designs: Mapping[str, Mapping[Design, Mapping[str, float]]],
+    bounds: Mapping[str, float],
+) -> list[str]:
+    """Whether what is asked can be had at all."""
+    ten = (HALVES, *TENTHS)
+    lines = []
+    for name, found in better.items():
+        best = max([found[ORACLE], *(designs[name][design][ORACLE] for design in ten)])
+        can = "no test" if best < LEAST_POWER else "a test that knew the distribution"
+        lines.append(
+            f"- {name}: {can} of the mean difference has a power of {LEAST_POWER:.0%} or more at the size "
+            f"allowed, by ten folds or five times as many. The oracle's largest is {best:.1%}, that of fixed "
+            f"models {bounds[name]:.1%}; the rule reaches {found[RULE]:.1%}."
+        )
+    return [
+        *lines,
+        "",
+        "Two models that read the same samples by other columns make errors that have little in common: "
+        "their difference is less certain than that of models of which one reads what the other reads. More "
+        "samples help, and more repetitions where models change much with their training set; ten folds in "
+        "the place of two do not.",
+    ]
+
+
+def _tenths_table(found: Mapping[str, Mapping[Design, Mapping[str, float]]]) -> list[str]:
+    heads = " | ".join(_said(design) for design in TENTHS)
+    return [
+        f"| models | {heads} |",
+        "|---|" + "--:|" * len(TENTHS),
+        *(
+            f"| {name} | " + " | ".join(f"{cells[design][RULE]:.1%}" for design in TENTHS) + " |"
+            for name, cells in found.items()
+        ),
+    ]
+
+
+def _said(design: Design) -> str:
+    return f"{design[0]} × {design[1]}"
 
 
 def _size_table(found: Mapping[str, Mapping[str, float]], heads: Sequence[str]) -> list[str]:
@@ -349,10 +518,11 @@ def main() -> None:
     """Simulate, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=N_COMPARISONS, help="of each kind")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path, default=PAGE, help="where the page is written")
     asked = parser.parse_args()
     restart_on_threads(1, "benchmarks.verdicts")
-    asked.out.write_text(page(asked.comparisons), encoding="utf-8")
+    asked.out.write_text(page(asked.comparisons, asked.jobs), encoding="utf-8")
     say(f"wrote {asked.out}")
 
 

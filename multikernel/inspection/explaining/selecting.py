@@ -27,11 +27,21 @@ from ...viz import views as pictures
 from ...viz.fitted import plain_tree
 from ..found import FoundTable
 from ..rivals.baselines import listed
-from .stability import BOUNDS, UNIMODAL, WORST, expected_false, half_samples, most_chosen, shares_chosen
+from .stability import (
+    BOUNDS,
+    R_CONCAVE,
+    UNIMODAL,
+    WORST,
+    expected_false,
+    half_samples,
+    most_chosen,
+    shares_chosen,
+)
 from .view_tests import Permutations, centered, permutation_test, residual_targets, target_columns
 
 MARGINAL, CONDITIONAL, STABILITY = METHODS = ("marginal", "conditional", "stability")
-CORRECTIONS = {"bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
+BH, BY = "bh", "by"
+CORRECTIONS = {BH: "Benjamini-Hochberg", BY: "Benjamini-Yekutieli"}
 _ENOUGH = 20  # permutations with a statistic as large, after which drawing ends
 _PER_VIEW = 20  # permutations for each view and unit of level, by default
 _FEWEST = 999
@@ -126,12 +136,12 @@ def select_views(
     *,
     method: str = MARGINAL,
     level: float = 0.1,
-    correction: str = "bh",
+    correction: str | None = None,
     n_permutations: int | None = None,
     max_false: float = 1.0,
     threshold: float = 0.75,
     n_pairs: int = 50,
-    bound: str = UNIMODAL,
+    bound: str = R_CONCAVE,
     random_state: Any = None,
 ) -> ViewSelection:
     """Select the views that matter, with a stated error rate.
@@ -157,9 +167,10 @@ def select_views(
           where kernels were given, by their centered alignment with the target.
     level : float in (0, 1), default=0.1
         Of the tests: the false discovery rate, the expected share of false ones among the selected views.
-    correction : {"bh", "by"}, default="bh"
-        Of the tests: Benjamini and Hochberg (valid for independent or positively dependent tests) or
-        Benjamini and Yekutieli (for any dependence; less powerful).
+    correction : {"bh", "by"}, default=None
+        Of the tests: Benjamini and Hochberg ("bh": valid for independent or positively dependent tests) or
+        Benjamini and Yekutieli ("by": for any dependence; less powerful). None is "bh" of "marginal" and "by"
+        of "conditional", whose tests share what the views say together.
     n_permutations : int, default=None
         Of the tests: how many permutations are drawn at most; None is 20 for each view divided by `level`,
         999 at least. Few views take so many: drawing ends when 20 had a statistic as large.
@@ -169,9 +180,14 @@ def select_views(
         Of stability selection: the share of half samples that have to choose a view.
     n_pairs : int, default=50
         Of stability selection: how many pairs of complementary halves.
-    bound : {"unimodal", "worst"}, default="unimodal"
-        Of stability selection: whether the shares of views without a say are taken to have a unimodal
-        distribution, as Shah and Samworth (2013) do, or any one.
+    bound : {"r_concave", "unimodal", "worst"}, default="r_concave"
+        Of stability selection: what is assumed of the distribution of the shares of views without a say, as
+        in Shah and Samworth (2013). The weaker the assumption, the fewer views are selected.
+
+        - "r_concave": both shares, of halves and of pairs of halves, are r-concave (−¼ and −½): unimodal,
+          with tails that fall no slower than a power;
+        - "unimodal": the share of the pairs of halves is unimodal;
+        - "worst": nothing.
     random_state : int or RandomState, default=None
         Draws permutations and halves; None always means the same ones.
 
@@ -233,6 +249,8 @@ def select_views(
         rate = _alignments_on(Ks, y, classes) if machine is None else _weights_on(machine, Ks, y)
         return _by_stability(rate, names, y if classes else None, len(y), options, random_state)
     level = check_number("level", level, above=0.0, below=1.0)
+    if correction is None:
+        correction = BY if method == CONDITIONAL else BH
     check_choice("correction", correction, tuple(CORRECTIONS))
     if n_permutations is None:
         n_permutations = max(_FEWEST, int(np.ceil(_PER_VIEW * len(names) / level)))
@@ -348,7 +366,8 @@ def _by_stability(
     table["selected"] = table["share"] >= threshold
     false = expected_false(len(names), average, threshold, n_pairs, bound)
     null = f"half samples choose the view no more often than a choice of {average:.3g} views at random would"
-    shape = " if their shares have a unimodal distribution" if bound != WORST else ""
+    shape = {R_CONCAVE: " if their shares have an r-concave distribution",
+             UNIMODAL: " if their shares have a unimodal distribution", WORST: ""}[bound]  # fmt: skip
     said = f"The expected number of false ones among them is at most {false:.2g}{shape}"
     guarantee = f"{said}; false means that {null}."
     return ViewSelection(STABILITY, table, false, null, guarantee, threshold)

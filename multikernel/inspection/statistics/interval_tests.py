@@ -3,15 +3,19 @@
 Scores of the samples, s_ri of sample i in repetition r of R of cross-validation (whether it was predicted
 right, say), give differences δ_ri between two models, d_i = mean_r δ_ri and d̄ = mean_i d_i:
 
-    t = d̄ / √(V_samples + 1.25 V_refits),   V_samples = Σ_i (d_i − d̄)² / (n (n − 1)),
-    V_refits = Σ_i Σ_r (δ_ri − d_i)² / ((R − 1) n²),   n − 1 degrees of freedom.
+    t = d̄ / √(V_samples + c V_refits),   V_samples = Σ_i (d_i − d̄)² / (n (n − 1)),
+    V_refits = Σ_i Σ_r (δ_ri − d_i)² / ((R − 1) n²),   n − 1 degrees of freedom,   c = 1.25 (n₁/n₂)^0.75
+
+with n₁ training and n₂ test samples of a fold: c is 1.25 for two folds, 3.5 for five and 6.5 for ten.
 
 V_samples is the variance that comes from the n samples at hand; with groups, which are drawn as a whole, the
 sums of the groups stand for the samples. V_refits is how much the difference changes where other models
 are fitted to other parts of the same samples. It stands for the variance of the training sets, of which the
 mean over repetitions shows nothing, since all of them are drawn from the same samples: what makes a sample
-easy for one model also makes that model better where it learns from the sample. The factor 1.25 was chosen
-by simulation, as was that of a single repetition, where V_refits is not seen: t = d̄ / √(1.8 V_samples).
+easy for one model also makes that model better where it learns from the sample. The more samples training
+sets have in common, the less do refits differ from each other, and the less of that variance V_refits shows:
+hence n₁/n₂. Both constants of c were chosen by simulation, as were those of a single repetition, where
+V_refits is not seen: t = d̄ / √(1.8 min(n₁/n₂, 9)^0.13 V_samples).
 `benchmarks.verdicts` simulates the size and the power of this rule and of others.
 
 Scores of the folds alone, d_j on fold j of J, with n₁ training and n₂ test samples:
@@ -48,8 +52,10 @@ from .paired_tests import (
 
 _EPS = float(np.finfo(float).eps)
 EQUIVALENCE = 0.01  # differences of less are none in practice: one point
-_OF_REFITS = 1.25  # times the variance of refits, and
-_OF_ONE = 1.8  # times that of the samples, where there is one repetition: both by simulation
+# Times the variance of refits, and times that of the samples where there is one repetition: for folds of half
+# of the samples, and the power of n₁/n₂ for others. All by simulation.
+_OF_REFITS, _REFITS_POWER = 1.25, 0.75
+_OF_ONE, _ONE_POWER, _MOST_RATIO = 1.8, 0.13, 9.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,9 @@ class IntervalTest(PairedTest):
     high: float
 
 
-def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float = 0.05) -> IntervalTest:
+def repeated_cv_test(
+    a: Any, b: Any = None, *, groups: Any = None, test_size: float = 0.5, level: float = 0.05
+) -> IntervalTest:
     """Test whether two models differ, by the scores of all samples in repeated cross-validation.
 
     Use it for scores that are means over samples, such as the accuracy.
@@ -86,6 +94,8 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
         The scores of the other model on the same folds.
     groups : array-like of shape (n_samples,), optional
         Samples that belong together, such as those of one patient; the groups are what is drawn at random.
+    test_size : float, default=0.5
+        The share of the samples that are in the test part of a fold: 0.1 for ten folds.
     level : float, default=0.05
         1 − `level` is the coverage of the interval.
 
@@ -95,8 +105,10 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
 
     Notes
     -----
-    The variance is that of the samples plus 1.25 times that of the refits, with n − 1 degrees of freedom; of
-    a single repetition it is 1.8 times that of the samples.
+    The variance is that of the samples plus c times that of the refits, with n − 1 degrees of freedom, and
+    c = 1.25 r^0.75, where r is the ratio of training to test samples: 1.25 for two folds, 6.5 for ten. Of a
+    single repetition it is 1.8 r^0.13 times that of the samples, with r at most 9. Of these designs,
+    repetitions of two folds see most.
 
     Examples
     --------
@@ -105,6 +117,7 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
     >>> round(found.difference, 3), found.pvalue < 0.01, found.low > 0.04
     (0.116, True, True)
     """
+    ratio = 1.0 / _share_of_test(test_size) - 1.0
     differences = _of_samples(a, b)
     n_repetitions, n = differences.shape
     mean = float(without_rounding(np.array([differences.mean()]), 1.0, _EPS)[0])
@@ -114,9 +127,9 @@ def repeated_cv_test(a: Any, b: Any = None, *, groups: Any = None, level: float 
         raise ValueError(f"groups must be two at least; got {n_units}. Leave groups out, or add samples.")
     variance = n_units / (n_units - 1) * float((units.mean(axis=0) ** 2).sum()) / n**2
     if n_repetitions == 1:
-        variance *= _OF_ONE
+        variance *= _OF_ONE * min(ratio, _MOST_RATIO) ** _ONE_POWER
     else:
-        variance += _OF_REFITS * float(units.var(axis=0, ddof=1).sum()) / n**2
+        variance += _OF_REFITS * ratio**_REFITS_POWER * float(units.var(axis=0, ddof=1).sum()) / n**2
     return _t_test(mean, variance, n_units - 1, level)
 
 
@@ -150,9 +163,7 @@ def corrected_t_test(a: Any, b: Any = None, *, test_size: float, level: float = 
     >>> round(found.statistic, 3), round(found.pvalue, 3)
     (1.964, 0.144)
     """
-    share = check_number("test_size", test_size, above=0.0)
-    if not share < 1.0:
-        raise ValueError(f"test_size must be less than 1; got {test_size!r}. Of five folds it is 0.2.")
+    share = _share_of_test(test_size)
     differences = _of_folds(a, b)
     mean = float(differences.mean())
     variance = (1.0 / differences.size + share / (1.0 - share)) * float(differences.var(ddof=1))
@@ -197,7 +208,8 @@ def holm_tests(
         sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
         if all(name in (samples or {}) for name in (estimator, rival)):
             assert samples is not None
-            found = repeated_cv_test(samples[estimator], samples[rival], groups=groups, level=level)
+            both = samples[estimator], samples[rival]
+            found = repeated_cv_test(*both, groups=groups, test_size=test_size, level=level)
         else:
             found = corrected_t_test(ours, theirs, test_size=test_size, level=level)
         shift = lead - found.difference  # folds of unequal size: the mean of all samples is another
@@ -223,6 +235,13 @@ def _lead(ours: Array, theirs: Array) -> tuple[float, float]:
 
 
 # ------------------------------------------------------------------ checks
+def _share_of_test(test_size: Any) -> float:
+    share = check_number("test_size", test_size, above=0.0)
+    if not share < 1.0:
+        raise ValueError(f"test_size must be less than 1; got {test_size!r}. Of five folds it is 0.2.")
+    return share
+
+
 def _of_samples(a: Any, b: Any) -> Array:
     scores = [_checked(a, "a", 2)] if b is None else [_checked(a, "a", 2), _checked(b, "b", 2)]
     differences = _minus(scores)

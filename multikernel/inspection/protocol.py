@@ -97,7 +97,7 @@ def make_protocol(data: Samples, cv: Any, task: str, seed: int, called: str = "t
         raise ValueError(
             f"cv must have two folds at least, so that scores can be compared; got {len(splits)}."
         )
-    _check_apart(splits, data.groups, cv)
+    check_apart(splits, data.groups, cv)
     places, covers = _places(splits, n)
     repetitions = places[-1][0] + 1
     words = _words(n, splits, repetitions, grouped)
@@ -158,7 +158,7 @@ def _places(splits: Sequence[Split], n: int) -> tuple[list[tuple[int, int]], boo
     return [(0, i) for i in range(len(splits))], False
 
 
-def _check_apart(splits: Sequence[Split], groups: Array | None, cv: Any) -> None:
+def check_apart(splits: Sequence[Split], groups: Array | None, cv: Any) -> None:
     """Refuse folds that are judged on what they learned from: samples, or others of their group."""
     for number, (train, test) in enumerate(splits):
         both = np.intersect1d(train, test)

@@ -161,7 +161,7 @@ def test_the_frame_that_was_passed_is_not_changed():
         (frame().drop(columns="fold"), {}, "must have the columns dataset, .*; fold is missing"),
         (frame().iloc[1:], {}, r"'poor' on 'heart' has 9 rows and none for \(0, 0\)"),
         (pd.concat([frame(), frame().iloc[:1]]), {}, r"'poor' on 'heart' has 11 rows\."),
-        (frame(), {"reference": "worst"}, "one of the estimators, 'poor', 'good', 'better'; got 'worst'"),
+        (frame(), {"reference": "worst"}, "one of the models, 'poor', 'good', 'better'; got 'worst'"),
         (frame(), {"level": 0}, "level must be greater than 0"),
     ],
 )

@@ -2,10 +2,22 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm, ttest_1samp
 from scipy.stats import t as student
-from scipy.stats import ttest_1samp
 
-from benchmarks.verdicts import BETTER, EQUAL, rates
+from benchmarks.verdicts import (
+    BETTER,
+    CONFIRMING,
+    EQUAL,
+    HALVES,
+    ORACLE,
+    RULE,
+    TENTHS,
+    best_power,
+    outcomes,
+    rates,
+    rates_of_designs,
+)
 from multikernel.inspection import corrected_t_test, repeated_cv_test
 from multikernel.inspection.statistics.interval_tests import holm_tests
 from multikernel.inspection.statistics.paired_tests import EQUAL as SAME
@@ -38,6 +50,27 @@ def test_one_repetition_has_more_of_the_variance_of_the_samples():
     found = repeated_cv_test(a, b)
     assert found.statistic == pytest.approx((a - b).mean() / error)
     assert found.high - found.low == pytest.approx(2 * student.isf(0.025, 79) * error)
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 10])
+def test_the_share_of_the_test_part_enlarges_the_variance_of_refits(n_folds):
+    a, b = drawn()
+    d, ratio = (a - b).mean(axis=0), n_folds - 1
+    refits = (a - b).var(axis=0, ddof=1).mean() / 80
+    found = repeated_cv_test(a, b, test_size=1.0 / n_folds)
+    error = np.sqrt(d.var(ddof=1) / 80 + 1.25 * ratio**0.75 * refits)
+    assert found.statistic == pytest.approx(d.mean() / error)
+    one = repeated_cv_test(a[:1], b[:1], test_size=1.0 / n_folds)
+    error = np.sqrt(1.8 * ratio**0.13 * (a - b)[0].var(ddof=1) / 80)
+    assert one.statistic == pytest.approx((a - b)[0].mean() / error)
+
+
+def test_tests_of_a_comparison_know_the_share_of_the_test_part():
+    a, b = drawn(n=60)
+    folds = {name: scores.reshape(5, 10, 6).mean(axis=2) for name, scores in {"a": a, "b": b}.items()}
+    [row] = holm_tests(folds, [("a", "b")], 0.05, {"a": a, "b": b}, test_size=0.1).to_dict("records")
+    assert row["p"] == pytest.approx(repeated_cv_test(a, b, test_size=0.1).pvalue)
+    assert row["p"] > repeated_cv_test(a, b).pvalue
 
 
 def test_repetitions_that_agree_leave_the_paired_t_test():
@@ -100,6 +133,7 @@ def test_without_difference_or_spread():
         (lambda: repeated_cv_test(np.ones((5, 9)), groups=[1] * 9), "groups must be two at least"),
         (lambda: corrected_t_test([1.0], test_size=0.1), "two folds at least; got 1"),
         (lambda: corrected_t_test([1.0, 2.0], test_size=1.0), "test_size must be less than 1"),
+        (lambda: repeated_cv_test(np.ones((5, 9)), test_size=1.0), "test_size must be less than 1"),
         (lambda: corrected_t_test([1.0, 2.0], test_size=0.0), "test_size must be greater than 0"),
         (lambda: corrected_t_test([1.0, 2.0], test_size=0.5, level=2.0), "level must be less than 1"),
     ],
@@ -151,3 +185,32 @@ def test_the_level_is_kept(problem):
 def test_eight_points_are_seen():
     found = rates(BETTER[0], 200, seed=3)
     assert found["samples"] > max(found["corrected"], found["F"]) and found["samples"] > 0.7
+
+
+@pytest.mark.parametrize("problem", [EQUAL[7], EQUAL[9], CONFIRMING[1]], ids=lambda problem: problem.name)
+def test_the_level_is_kept_by_ten_folds(problem):
+    """With the factor of two folds the rule would reject too often here, 10 % and more."""
+    found = rates_of_designs(problem, TENTHS, 100, seed=3)
+    for design in TENTHS:
+        assert found[design][RULE] <= 0.06 + 3.0 * np.sqrt(0.06 * 0.94 / 100)
+
+
+def test_no_test_is_better_than_the_likelihood_ratio():
+    """The best power of a table of outcomes: against McNemar's test and against all orders of outcomes."""
+    rng = np.random.default_rng(0)
+    first, second, n = 0.21, 0.13, 300
+    drawn = rng.multinomial(n, [first, second, 1.0 - first - second], size=4000)
+    z = (drawn[:, 0] - drawn[:, 1]) / np.sqrt(np.maximum(drawn[:, 0] + drawn[:, 1], 1))
+    mcnemar = float(np.mean(np.abs(z) > norm.isf(0.03)))
+    best = best_power(first, second, n)
+    assert mcnemar <= best + 0.02 and best <= mcnemar + 0.04
+    # n = 2: outcomes A, B; with equal chances of 1/4 each; all of the size goes to two that differ most
+    assert best_power(0.5, 0.0, 2, level=0.125) == pytest.approx(0.25)
+    assert best_power(0.2, 0.2, 50) == pytest.approx(0.06)
+
+
+def test_the_oracle_sees_more_than_the_rule_and_both_less_than_asked():
+    """8 points of models on other columns: no test of ten folds of 300 samples has a power of 80 %."""
+    found = rates_of_designs(BETTER[1], [HALVES], 200, seed=3)[HALVES]
+    assert found[RULE] <= found[ORACLE] + 0.05 < 0.9
+    assert best_power(*outcomes(BETTER[1], 50), 300) < 0.8

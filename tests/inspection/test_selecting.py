@@ -5,14 +5,18 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import false_discovery_control
+from scipy.optimize import minimize
+from scipy.stats import binom, false_discovery_control
 from sklearn.kernel_ridge import KernelRidge
 
+from benchmarks.view_selection import KINDS
 from multikernel import KernelBank, MKLClassifier, MKLRidge, View
 from multikernel.inspection import ViewSelection, select_views
 from multikernel.inspection.explaining.stability import (
+    BOUNDS,
     expected_false,
     half_samples,
+    largest_tail,
     most_chosen,
     shares_chosen,
 )
@@ -140,6 +144,60 @@ def test_bounds_are_those_of_the_papers():
         assert q == n_views - 1 or expected_false(n_views, q + 1, 0.75, 50, "worst") > 1.0
 
 
+@pytest.mark.parametrize(("mean", "n", "t", "r"), [(0.5, 6, 3, -0.5), (1.0, 8, 4, -0.5), (0.4, 5, 3, -0.25)])
+def test_the_largest_tail_of_r_concave_distributions_is_that_of_a_direct_search(mean, n, t, r):
+    """Convex g = f^r, searched by SLSQP from random starts: it comes near, and never above."""
+    places, rng, best = np.arange(n + 1), np.random.default_rng(0), 0.0
+
+    def density(g):
+        weights = np.maximum(g, 1e-12) ** (1.0 / r)
+        return weights / weights.sum()
+
+    constraints = [
+        {"type": "ineq", "fun": lambda g: mean - density(g) @ places},
+        {"type": "ineq", "fun": lambda g: g[:-2] + g[2:] - 2.0 * g[1:-1]},
+    ]
+    for _ in range(20):
+        start = np.cumsum(np.cumsum(rng.exponential(size=n + 1) * rng.random() ** 2))
+        found = minimize(
+            lambda g: -density(g)[t:].sum(), start / start[0], method="SLSQP", constraints=constraints,
+            bounds=[(1e-6, 1e4)] * (n + 1), options={"maxiter": 300},
+        )  # fmt: skip
+        if min(constraint["fun"](found.x).min() for constraint in constraints) > -1e-7:
+            best = max(best, -float(found.fun))
+    largest = largest_tail(mean, n, t, r)
+    assert best <= largest + 1e-6
+    assert best >= 0.97 * largest
+
+
+def test_the_r_concave_bound_is_between_nothing_and_the_unimodal_one():
+    for n_views, q, threshold in ((25, 4, 0.6), (100, 10, 0.75), (200, 30, 0.9)):
+        limits = [expected_false(n_views, q, threshold, 50, bound) for bound in BOUNDS]
+        assert 0.0 < limits[0] < limits[1] <= limits[2]
+        grown = [expected_false(n_views, k, threshold, 50, "r_concave") for k in range(1, q + 3)]
+        assert (np.diff(grown) > 0.0).all()
+    assert most_chosen(25, 1.0, 0.75, 50, "r_concave") == 7  # 4 by the unimodal bound
+    # a binomial count is log-concave, and so r-concave for each r < 0
+    for share in (0.05, 0.1, 0.2):
+        assert binom.sf(37, 50, share**2) <= largest_tail(50 * share**2, 50, 38, -0.5)
+
+
+@pytest.mark.parametrize("n_noise", [20, 60])
+def test_stability_selection_finds_views_and_few_false_ones(n_noise):
+    """The benchmark in small: at most one false view is expected, and 70 % of the true ones are found."""
+    true, false = [], []
+    for number in range(8):
+        rng = np.random.default_rng(number)
+        X, latent = KINDS[0].draw(n_noise, rng)
+        views = [View(f"{k}", Gaussian(), list(range(3 * k, 3 * k + 3))) for k in range(5 + n_noise)]
+        found = select_views(views, X, latent, method="stability", random_state=number)
+        chosen = np.array(found.selected, dtype=int)
+        true.append((chosen < 5).sum() / 5)
+        false.append((chosen >= 5).sum())
+    assert np.mean(true) > 0.55  # three standard errors below 70 %
+    assert np.mean(false) <= 1.0
+
+
 def test_halves_are_complementary_and_stratified():
     codes = np.array([0] * 7 + [1] * 9)
     halves = half_samples(codes, 16, 10, np.random.RandomState(0))
@@ -166,10 +224,11 @@ def test_stability_selection_by_alignment_and_by_learned_weights():
         found = select_views(estimator, X, y, method="stability", random_state=0, n_pairs=10)
         assert set(found.selected) >= {"v0", "v1"} and len(found.selected) <= 3
         assert found.level <= 1.0 and found.threshold == 0.75
+    assert "r-concave" in found.guarantee
     ridge = select_views(
         MKLRidge(views), X, X[:, 3], method="stability", bound="worst", random_state=0, n_pairs=5
     )
-    assert ridge.selected == ["v3"] and "unimodal" not in ridge.guarantee
+    assert ridge.selected == ["v3"] and "unimodal" not in ridge.guarantee and "concave" not in ridge.guarantee
 
 
 # ------------------------------------------------------------------ the entry point

@@ -21,6 +21,7 @@ from ...views import KernelWarning
 from ...viz import views as pictures
 from ...viz.fitted import plain_leaf, plain_tree, shares_of
 from ..found import FoundTable
+from ..repeated import exchanged, group_numbers, is_constant
 from ..rivals.baselines import listed
 from .selecting import check_targets, gram_stack, quiet_settings
 
@@ -120,6 +121,7 @@ def enriched_sets(
     n_permutations: int = 200,
     level: float = 0.05,
     correction: str = MAX,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Enrichment:
@@ -147,6 +149,9 @@ def enriched_sets(
           single step). The chance of any false one is at most `level`;
         - "bh": Benjamini and Hochberg, of the false discovery rate. With many sets it needs many
           permutations: more than the number of sets divided by `level`.
+    groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, such as those of one patient. Where the target is the same for all
+        samples of each group, whole groups are permuted; else targets are permuted within groups.
     random_state : int or RandomState, default=None
         Draws the permutations; None always means the same ones.
     n_jobs : int, default=None
@@ -193,7 +198,10 @@ def enriched_sets(
     names, Ks = gram_stack(estimator.kernels, X, y)
     y = check_targets(y, Ks.shape[1])
     rng = random_source(0 if random_state is None else random_state)
-    orders = [np.arange(y.size), *(rng.permutation(y.size) for _ in range(n_permutations))]
+    numbers = group_numbers(groups, y.size)
+    whole = numbers is not None and is_constant(y, numbers)
+    drawn = [exchanged(numbers, y.size, rng, whole=whole) for _ in range(n_permutations)]
+    orders = [np.arange(y.size), *drawn]
     stack = np.moveaxis(Ks, 0, 2)
     machine = clone(estimator).set_params(
         kernels="precomputed", costs=_costs(estimator, names), **quiet_settings(estimator, _TOL)

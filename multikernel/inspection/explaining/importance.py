@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array
 from ..._validation import check_choice, check_number, check_positive_integer
-from ...core.folds import list_splits
+from ...core.folds import random_source
 from ...views.tables import as_tables
 from ...viz import features as pictures
 from ...viz.fitted import plain_tree
 from ..found import FoundTable
 from ..judging.answers import METRICS
+from ..protocol import Samples
+from ..repeated import folds_apart, group_numbers
 from ..rivals.baselines import listed
 from ..subject import Subject, subject_of
 from .features import Data, Group, make_groups, read_data
@@ -228,6 +230,7 @@ def feature_importance(
     level: float = 0.95,
     sample_weight: Any = None,
     cv: Any = None,
+    sample_groups: Any = None,
     n_top: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -279,6 +282,9 @@ def feature_importance(
         With folds, whether the same columns matter in other samples: copies of the model are fitted to the
         training part of each fold, and their importance is that of the other samples. None takes the model as
         it is.
+    sample_groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, such as those of one patient: columns are permuted from group to group,
+        and the samples of a group are on the same side of each fold.
     n_top : int, default=10
         With folds, how many features count as the first of a fold.
     random_state : int or RandomState, default=None
@@ -342,13 +348,15 @@ def feature_importance(
     method = _choose(method, subject, groups, scoring)
     if cv is not None:
         options = {"groups": groups, "scoring": scoring, "n_repeats": n_repeats, "n_jobs": n_jobs}
-        return _over_folds(method, subject, (X, y, sample_weight), (cv, n_top, random_state), options)
+        extras = (sample_weight, group_numbers(sample_groups, data.n, "sample_groups"))
+        return _over_folds(method, subject, (X, y, *extras), (cv, n_top, random_state), options)
     if method != PERMUTATION:
         return _by_slopes(method, subject, data, groups)
     chosen = make_groups(data, groups)
     scorer = make_scoring(subject, scoring, y, sample_weight)
+    numbers = group_numbers(sample_groups, data.n, "sample_groups")
     found = permute(
-        subject, data, chosen, scorer, n_repeats=n_repeats, random_state=random_state, n_jobs=n_jobs
+        subject, data, chosen, scorer, numbers, n_repeats=n_repeats, random_state=random_state, n_jobs=n_jobs
     )
     name = _name_of(scoring, subject)
     limits = (-np.inf, np.inf) if callable(scoring) else _range_of(name)
@@ -396,12 +404,12 @@ def _by_slopes(method: str, subject: Subject, data: Data, groups: Any) -> Featur
 def _over_folds(
     method: str,
     subject: Subject,
-    data: tuple[Any, Any, Any],
+    data: tuple[Any, Any, Any, Array | None],
     folds: tuple[Any, int, Any],
     options: dict[str, Any],
 ) -> FeatureImportance:
     """The importance of copies of the model for samples that they were not fitted to."""
-    (X, y, sample_weight), (cv, n_top, random_state) = data, folds
+    (X, y, sample_weight, numbers), (cv, n_top, random_state) = data, folds
     n_top = check_positive_integer("n_top", n_top)
     why = subject.why_not_refitted()
     if why is not None:
@@ -409,16 +417,17 @@ def _over_folds(
     if y is None and subject.task in METRICS:
         raise TypeError("y must hold the labels or values that copies of the model are fitted to; got None.")
     X = as_tables(X)
-    seed = 0 if random_state is None else random_state
+    rng = random_source(0 if random_state is None else random_state)
     found = []
-    for train, test in list_splits(cv, X, y, classifier=subject.task == "classification", random_state=seed):
+    for train, test in folds_apart(cv, Samples(X, y, groups=numbers), subject.task, rng):
+        own = None if numbers is None else numbers[test]
         parts = [None if part is None else _safe_indexing(part, test) for part in (y, sample_weight)]
         known = () if y is None else (_safe_indexing(y, train),)
         model = subject.fresh(probabilities=True).fit(_safe_indexing(X, train), *known)
         found.append(
             feature_importance(
                 model, _safe_indexing(X, test), parts[0], method=method, sample_weight=parts[1],
-                random_state=random_state, **options,
+                random_state=random_state, sample_groups=own, **options,
             )
         )  # fmt: skip
     return _joined(found, n_top)

@@ -21,9 +21,10 @@ from ..._typing import Array
 from ..._validation import is_frame
 from ...core.estimator import KernelEstimator
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
-from ...core.folds import check_one_score, random_source
+from ...core.folds import check_one_score, check_score_suits, random_source
 from ...rows import count_rows, take_rows
 from ...views import KernelBank, LowRankBank
+from ..repeated import rows_of_other_groups
 from ..subject import Subject, check_known_labels
 from .features import Data, Feature, Group
 
@@ -63,18 +64,27 @@ class Scoring:
 def make_scoring(subject: Subject, scoring: Any, y: Any, sample_weight: Any) -> Scoring:
     """The score that was asked for, or the model's own."""
     check_one_score(scoring)
+    if y is not None and subject.task in ("classification", "regression") and np.ndim(y) == 1:
+        check_score_suits(scoring, y, classifier=subject.task == "classification")
     if subject.task == "classification" and np.ndim(y) == 1:
         check_known_labels(np.asarray(y), subject.final.classes_)
     return Scoring(check_scoring(subject.model, scoring=scoring), y, sample_weight)
 
 
 def permute(
-    subject: Subject, data: Data, groups: Sequence[Group], scoring: Scoring, *, n_repeats: int,
-    random_state: Any, n_jobs: int | None,
+    subject: Subject, data: Data, groups: Sequence[Group], scoring: Scoring, numbers: Array | None = None, *,
+    n_repeats: int, random_state: Any, n_jobs: int | None,
 ) -> Permuted:  # fmt: skip
-    """Score the model with each group permuted; all groups have the permutations of scikit-learn."""
+    """Score the model with each group permuted; all groups have the permutations of scikit-learn.
+
+    With the `numbers` of groups of samples, these are exchanged as a whole.
+    """
     seed = random_source(random_state).randint(np.iinfo(np.int32).max + 1)
-    orders = permutations(data.n, n_repeats, seed)
+    if numbers is None:
+        orders = permutations(data.n, n_repeats, seed)
+    else:
+        rng = np.random.RandomState(seed)
+        orders = [rows_of_other_groups(numbers, rng) for _ in range(n_repeats)]
     reused = reuse(subject, data.table)
     score = scoring(subject.model if reused is None else reused.model(data.table, set()), data.table)
     n_chunks = min(effective_n_jobs(n_jobs), len(groups))
@@ -121,6 +131,8 @@ def _permuted_scores(
 def within(order: Array, has: Array | None) -> Array:
     """An order of the samples that have a view, the others staying where they are.
 
+    Rows of other groups, which are no order, are taken where both samples have the view.
+
     Examples
     --------
     >>> within(np.array([2, 0, 3, 1]), np.array([True, False, True, True]))
@@ -129,6 +141,8 @@ def within(order: Array, has: Array | None) -> Array:
     if has is None or has.all():
         return order
     result = np.arange(order.size)
+    if np.bincount(order, minlength=order.size).max() > 1:
+        return np.where(has & has[order], order, result)
     result[has] = order[has[order]]
     return result
 
@@ -166,7 +180,12 @@ def _permuted(table: Any, columns: dict[int | None, Array]) -> Any:
 
 
 def _permuted_sparse(table: Any, columns: dict[int, Array]) -> Any:
-    """Entries of a column move to other rows: their number stays."""
+    """Entries of a column move to other rows: their number stays, but for rows that are taken twice."""
+    if any(np.bincount(order).max() > 1 for order in columns.values()):
+        changed = table.tolil(copy=True)
+        for position, order in columns.items():
+            changed[:, [position]] = table.tocsc()[:, [position]][order]
+        return changed.tocsr()
     result = table.tocsc(copy=True)
     for position, order in columns.items():
         own = slice(result.indptr[position], result.indptr[position + 1])

@@ -26,6 +26,7 @@ from ...views.tables import as_tables
 from ...viz import views as pictures
 from ...viz.fitted import plain_tree
 from ..found import FoundTable
+from ..repeated import group_numbers, is_constant, of_groups
 from ..rivals.baselines import listed
 from .stability import (
     BOUNDS,
@@ -33,11 +34,19 @@ from .stability import (
     UNIMODAL,
     WORST,
     expected_false,
+    half_groups,
     half_samples,
     most_chosen,
     shares_chosen,
 )
-from .view_tests import Permutations, centered, permutation_test, residual_targets, target_columns
+from .view_tests import (
+    Permutations,
+    centered,
+    permutation_test,
+    residual_targets,
+    target_columns,
+    within_groups,
+)
 
 MARGINAL, CONDITIONAL, STABILITY = METHODS = ("marginal", "conditional", "stability")
 BH, BY = "bh", "by"
@@ -137,6 +146,7 @@ def select_views(
     method: str = MARGINAL,
     level: float = 0.1,
     correction: str | None = None,
+    groups: Any = None,
     n_permutations: int | None = None,
     max_false: float = 1.0,
     threshold: float = 0.75,
@@ -171,6 +181,10 @@ def select_views(
         Of the tests: Benjamini and Hochberg ("bh": valid for independent or positively dependent tests) or
         Benjamini and Yekutieli ("by": for any dependence; less powerful). None is "bh" of "marginal" and "by"
         of "conditional", whose tests share what the views say together.
+    groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, such as those of one patient. Where the target is the same for all
+        samples of each group, the groups take the place of the samples, each with the mean of what its
+        samples say. Else targets are permuted within groups, and halves hold whole groups.
     n_permutations : int, default=None
         Of the tests: how many permutations are drawn at most; None is 20 for each view divided by `level`,
         999 at least. Few views take so many: drawing ends when 20 had a statistic as large.
@@ -213,7 +227,8 @@ def select_views(
     Of samples that lack a view the kernel is completed as the bank says; which samples lack it is then part
     of what the view says.
 
-    Samples have to be independent of each other. Of several samples of one patient take one, or their mean.
+    Samples have to be independent of each other, or groups of them, which `groups` names: without it, several
+    samples of one patient make every view of the patient look as if it mattered.
 
     References
     ----------
@@ -244,10 +259,14 @@ def select_views(
     classes = _has_classes(machine, y)
     if len(np.unique(y)) < 2:
         raise ValueError(f"y must hold two different values at least; all {len(y)} are equal.")
+    numbers = group_numbers(groups, len(y))
+    if numbers is not None and is_constant(y, numbers):
+        (Ks, y), numbers = of_groups(Ks, y, numbers), None
     if method == STABILITY:
         options = (max_false, threshold, n_pairs, bound)
         rate = _alignments_on(Ks, y, classes) if machine is None else _weights_on(machine, Ks, y)
-        return _by_stability(rate, names, y if classes else None, len(y), options, random_state)
+        units = (y if classes else None, numbers, len(y))
+        return _by_stability(rate, names, units, options, random_state)
     level = check_number("level", level, above=0.0, below=1.0)
     if correction is None:
         correction = BY if method == CONDITIONAL else BH
@@ -255,8 +274,12 @@ def select_views(
     if n_permutations is None:
         n_permutations = max(_FEWEST, int(np.ceil(_PER_VIEW * len(names) / level)))
     n_permutations = check_positive_integer("n_permutations", n_permutations)
-    return _by_tests(method, names, Ks, target_columns(y, classes=classes), (level, correction),
-                     n_permutations, random_state)  # fmt: skip
+    targets = within_groups(target_columns(y, classes=classes), numbers)
+    if not targets.any():
+        raise ValueError("y must differ within some of the groups, or be the same within all of them.")
+    seed = random_source(0 if random_state is None else random_state).randint(2**31)
+    permutations = Permutations(len(y), n_permutations, seed, numbers)
+    return _by_tests(method, names, Ks, targets, (level, correction), permutations)
 
 
 # ------------------------------------------------------------------ input
@@ -307,13 +330,11 @@ def _has_classes(machine: Any, y: Array) -> bool:
 
 # ------------------------------------------------------------------ permutation tests
 def _by_tests(
-    method: str, names: list[str], Ks: Array, Y: Array, rate: tuple[float, str], n_permutations: int,
-    random_state: Any,
-) -> ViewSelection:  # fmt: skip
+    method: str, names: list[str], Ks: Array, Y: Array, rate: tuple[float, str], permutations: Permutations
+) -> ViewSelection:
     grams = np.stack([centered(K) for K in Ks])
     targets = residual_targets(grams, Y) if method == CONDITIONAL else [Y] * len(grams)
-    seed = random_source(0 if random_state is None else random_state).randint(2**31)
-    permutations = Permutations(Y.shape[0], n_permutations, seed)
+    targets = [within_groups(target, permutations.numbers) for target in targets]
     rows = []
     for K, target in zip(grams, targets, strict=True):
         statistic, p = permutation_test(K, target, permutations, enough=_ENOUGH)
@@ -336,9 +357,10 @@ def _by_tests(
 
 # ------------------------------------------------------------------ stability selection
 def _by_stability(
-    rate: Callable[[Array], Array], names: list[str], codes: Array | None, n: int,
+    rate: Callable[[Array], Array], names: list[str], units: tuple[Array | None, Array | None, int],
     options: tuple[float, float, int, str], random_state: Any,
 ) -> ViewSelection:  # fmt: skip
+    codes, numbers, n = units
     max_false, threshold, n_pairs, bound = options
     max_false = check_number("max_false", max_false, above=0.0)
     threshold = check_number("threshold", threshold, above=0.5)
@@ -360,7 +382,8 @@ def _by_stability(
     if fewest < _FEWEST_OF_CLASS:
         what = "samples" if codes is None else "samples of each class"
         raise ValueError(f"stability selection needs at least {_FEWEST_OF_CLASS} {what}; got {fewest}.")
-    halves = half_samples(codes, n, n_pairs, random_source(0 if random_state is None else random_state))
+    rng = random_source(0 if random_state is None else random_state)
+    halves = half_samples(codes, n, n_pairs, rng) if numbers is None else half_groups(numbers, n_pairs, rng)
     shares, average = shares_chosen(halves, rate, len(names), most)
     table = pd.DataFrame({"share": shares}, index=pd.Index(names, name="view"))
     table["selected"] = table["share"] >= threshold

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._typing import Array
 from ..._validation import check_choice, check_positive_integer
 from ...core.estimator import KernelEstimator
-from ...core.folds import list_splits, random_source
+from ...core.folds import random_source
 from ...rows import count_rows
 from ...views import KernelWarning, as_views, make_bank
 from ...views.stacks import as_stack
@@ -30,6 +30,8 @@ from ...viz import views as pictures
 from ...viz.fitted import plain_tree
 from ..found import FoundTable
 from ..judging.answers import METRICS
+from ..protocol import Samples
+from ..repeated import folds_apart, group_numbers
 from ..rivals.baselines import listed
 from ..subject import Subject, subject_of
 from .permutation import make_scoring, with_scores
@@ -120,6 +122,7 @@ def view_shapley(
     groups: Mapping[str, Sequence[str]] | None = None,
     scoring: Any = None,
     cv: Any = 5,
+    sample_groups: Any = None,
     n_permutations: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -152,6 +155,8 @@ def view_shapley(
         or R².
     cv : int, splitter or list of (train, test), default=5
         The folds of "weights" and "refit".
+    sample_groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, such as those of one patient: they are on the same side of each fold.
     n_permutations : int, default=None
         How many orders of the views are sampled, in pairs of an order and its reverse. None is exact for up
         to 12 views or groups, and 100 beyond.
@@ -209,7 +214,7 @@ def view_shapley(
     subject = subject_of(model)
     players = _players(subject.views, groups)
     rng = random_source(0 if random_state is None else random_state)
-    game = _game(method, subject, X, y, scoring, cv, rng)
+    game = _game(method, subject, (X, y, sample_groups), scoring, cv, rng)
     if n_permutations is None and len(players) > MOST_EXACT:
         n_permutations = _PERMUTATIONS
     values = _Values(game, list(players.values()), n_jobs)
@@ -250,7 +255,8 @@ def _name_of(scoring: Any, subject: Subject) -> str:
 
 
 # ------------------------------------------------------------------ what some of the views are worth
-def _game(method: str, subject: Subject, X: Any, y: Any, scoring: Any, cv: Any, rng: Any) -> Game:
+def _game(method: str, subject: Subject, data: tuple[Any, Any, Any], scoring: Any, cv: Any, rng: Any) -> Game:
+    X, y, sample_groups = data
     if not isinstance(subject.final, KernelEstimator):
         raise TypeError(
             f"model must be an estimator on kernels; {type(subject.final).__name__} has no views."
@@ -262,7 +268,8 @@ def _game(method: str, subject: Subject, X: Any, y: Any, scoring: Any, cv: Any, 
         raise ValueError(f'method={method!r} fits copies of the model. {why} Use method="functions".')
     X = X if subject.is_precomputed and not subject.steps else as_tables(X)
     X = as_stack(X, at_fit=True) if subject.is_precomputed and not subject.steps else X
-    splits = list_splits(cv, X, y, classifier=subject.task == "classification", random_state=rng)
+    samples = Samples(X, y, groups=group_numbers(sample_groups, count_rows(X), "sample_groups"))
+    splits = folds_apart(cv, samples, subject.task, rng)
     folds = [_fold(method, subject, X, y, split, scoring) for split in splits]
     return lambda views: np.array([fold(views) for fold in folds])
 

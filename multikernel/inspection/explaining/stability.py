@@ -156,6 +156,17 @@ def half_samples(codes: Array | None, n: int, n_pairs: int, rng: np.random.Rando
     return halves
 
 
+def half_groups(numbers: Array, n_pairs: int, rng: np.random.RandomState) -> list[Array]:
+    """The same with whole groups, whose number each row has; of an odd number of groups one is left out."""
+    n_half = int(numbers.max() + 1) // 2
+    halves = []
+    for _ in range(n_pairs):
+        order = rng.permutation(numbers.max() + 1)
+        for half in (order[:n_half], order[n_half : 2 * n_half]):
+            halves.append(np.flatnonzero(np.isin(numbers, half)))
+    return halves
+
+
 def shares_chosen(
     halves: list[Array], choose: Callable[[Array], Array], n_views: int, n_most: int
 ) -> tuple[Array, float]:

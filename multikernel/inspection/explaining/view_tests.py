@@ -58,15 +58,31 @@ def target_columns(y: Array, *, classes: bool) -> Array:
     return np.asarray(columns - columns.mean(axis=0))
 
 
+def within_groups(columns: Array, numbers: Array | None) -> Array:
+    """Columns less the mean of each group; as they are without groups.
+
+    Examples
+    --------
+    >>> within_groups(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).ravel().tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    if numbers is None:
+        return columns
+    sums = np.zeros((numbers.max() + 1, columns.shape[1]))
+    np.add.at(sums, numbers, columns)
+    return np.asarray(columns - (sums / np.bincount(numbers)[:, None])[numbers])
+
+
 # ------------------------------------------------------------------ permutations
 class Permutations:
     """Orders of n samples in batches, the same for all views: all where they are few, else drawn ones.
 
-    The first of all is the identity.
+    The first of all is the identity. With the `numbers` of groups, samples stay in their group.
     """
 
-    def __init__(self, n: int, n_permutations: int, seed: int) -> None:
-        self.all = n <= 12 and math.factorial(n) <= n_permutations + 1
+    def __init__(self, n: int, n_permutations: int, seed: int, numbers: Array | None = None) -> None:
+        self.numbers = numbers
+        self.all = numbers is None and n <= 12 and math.factorial(n) <= n_permutations + 1
         self.n, self.n_permutations = n, n_permutations
         self._rng = np.random.default_rng(seed)
         self._drawn: list[Array] = []
@@ -88,7 +104,12 @@ class Permutations:
         size = min(_FIRST_BATCH * 2 ** len(self._drawn), max(_ENTRIES // self.n, 1), left)
         batch = np.tile(np.arange(self.n, dtype=np.int32), (size, 1))
         start = 0 if self._drawn else 1
-        batch[start:] = self._rng.permuted(batch[start:], axis=1)
+        if self.numbers is None:
+            batch[start:] = self._rng.permuted(batch[start:], axis=1)
+        else:
+            by_group = np.argsort(self.numbers, kind="stable")
+            drawn = self.numbers + self._rng.random((size - start, self.n))
+            batch[start:, by_group] = np.argsort(drawn, axis=1)
         return batch
 
 

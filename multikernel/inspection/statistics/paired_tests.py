@@ -438,7 +438,7 @@ def signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.Data
 def check_reference(names: list[str], reference: str | None) -> None:
     if reference is not None and reference not in names:
         listed = ", ".join(repr(name) for name in names)
-        raise ValueError(f"reference must be one of the estimators, {listed}; got {reference!r}.")
+        raise ValueError(f"reference must be one of the models, {listed}; got {reference!r}.")
 
 
 def pairs_of(names: list[str], reference: str | None) -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ by ``slopes``, `cross_view_map`, `explain` (``samples``, with ``score_bounds``),
 ``reasons`` is what the part "why" of an evaluation has of them.
 All of them read a model through ``subject``; ``protocol`` draws the folds, ``scoring`` knows the scores,
 ``refits`` is one fit and ``runs`` are all of them (resumable, ``fingerprint`` recognises what is stored);
-``learned`` is what a fit learned.
+``learned`` is what a fit learned, ``found`` the base of all results, ``repeated`` knows groups of samples.
 """
 
 from ..core.concordance import concordance_index

@@ -19,7 +19,7 @@ OLD_SHAPE = re.compile(
 LATER = tuple(
     f"multikernel.{room}."
     for room in (
-        "localized", "inspection", "report", "viz", "reduction", "clustering", "gaussian_process", "bayesian",
+        "localized", "inspection", "report", "viz", "reduction", "clustering", "bayesian",
         "parametric",
     )
 )  # fmt: skip

@@ -501,7 +501,7 @@ def probit(fig: Figure) -> None:
     y = np.digitize(X[:, 0] + 0.5 * np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=120), [-0.5, 0.5])
     model = ProbitMKLClassifier([("line", Linear()), ("wide", Gaussian(0.1)), ("narrow", Gaussian(2.0))])
     model.fit(X, y)
-    grid = np.linspace(-2.5, 2.5, 60)
+    grid = np.linspace(-3.2, 3.2, 60)
     points_of = np.stack(np.meshgrid(grid, grid), axis=2).reshape(-1, 2)
     sure = model.predict_proba(points_of).max(axis=1).reshape(60, 60)
     left, right = two_panels(fig)

@@ -32,8 +32,23 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
     ----------
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
         As for :class:`MKLClassifier`.
-    n_init, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
-        As for :class:`AdditiveGPRegressor`.
+    n_init : int, default=1
+        Number of starts of the ascent, of which the best is kept. The first has equal weights, the others
+        random ones.
+    tol : float, default=1e-6
+        The fit ends when the next step promises a smaller rise of the evidence, in nats a sample.
+    max_iter : int, default=300
+        Maximum number of steps of each ascent.
+    max_time : float, default=None
+        Maximum time of the fit in seconds; None for no limit.
+    callback : callable, default=None
+        Called after each step with the newest entry of the history; True stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next step and keep the model.
+    verbose : int, default=0
+        Whether progress is printed.
+    random_state : int, RandomState or None, default=None
+        Of the random starts.
 
     Attributes
     ----------
@@ -145,7 +160,9 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
         Parameters
         ----------
-        X, diagonals : as for ``predict_proba``
+        X : as for ``predict_proba``
+        diagonals : array of shape (n_samples, n_kernels), default=None
+            As for ``predict_proba``.
 
         Returns
         -------
@@ -159,7 +176,9 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
         Parameters
         ----------
-        X, diagonals : as for ``predict_proba``; two classes need no diagonals
+        X : as for ``predict_proba``
+        diagonals : array of shape (n_samples, n_kernels), default=None
+            As for ``predict_proba``; two classes need none.
 
         Returns
         -------
@@ -175,7 +194,9 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
         Parameters
         ----------
-        X, diagonals : as for ``predict_proba``
+        X : as for ``predict_proba``
+        diagonals : array of shape (n_samples, n_kernels), default=None
+            As for ``predict_proba``.
 
         Returns
         -------

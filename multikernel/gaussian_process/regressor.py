@@ -178,7 +178,9 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
 
         Parameters
         ----------
-        X, diagonals : as for ``predict``
+        X : as for ``predict``
+        diagonals : array of shape (n_samples, n_kernels), default=None
+            As for ``predict``.
 
         Returns
         -------

@@ -93,6 +93,7 @@ _OTHERS = (
     "datasets",
     "doctor",
     "gaussian_process",
+    "hyperkernels",
     "parametric",
     "reduction",
     "registry",

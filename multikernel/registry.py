@@ -19,6 +19,7 @@ from .cooperative import CooperativeClassifier, CooperativeRidge
 from .core.about import About
 from .discriminant import KernelDiscriminantClassifier
 from .gaussian_process import AdditiveGPClassifier, AdditiveGPRegressor
+from .hyperkernels import HyperkernelClassifier, HyperkernelRegressor
 from .localized import (
     LocalizedMKLClassifier,
     LocalizedMKLOneClass,
@@ -110,6 +111,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         HierarchicalMKLClassifier,
         HierarchicalMKLRegressor,
     ),
+    ("hyperkernels", "Kernels learned as functions", HyperkernelClassifier, HyperkernelRegressor),
     ("multiclass", "All classes in one machine", MKLClassifier),
     (
         "regularized",

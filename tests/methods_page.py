@@ -93,9 +93,8 @@ LEFT_OUT = (
     (
         "Tsang & Kwok 2006",
         "hyperkernels, kernels on pairs of samples, by second-order cone programs",
-        "a variable for each pair of samples and a matrix of n² × n² between them: small n only",
-        '`GeneralMKL(combination="product")` learns the width of each feature, '
-        "`TransductiveMKLClassifier` the kernel matrix itself",
+        "the problem of hyperkernels, which is solved here by cutting planes, without a variable for each pair",
+        "`HyperkernelClassifier`, `HyperkernelRegressor`",
     ),
     (
         "Moguerza, Muñoz & de Diego 2004",

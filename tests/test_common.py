@@ -28,6 +28,7 @@ from multikernel.clustering import MaxMarginClustering, MultipleKernelKMeans, Re
 from multikernel.cooperative import CooperativeClassifier, CooperativeRidge
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.gaussian_process import AdditiveGPClassifier, AdditiveGPRegressor
+from multikernel.hyperkernels import HyperkernelClassifier, HyperkernelRegressor
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import (
     LocalizedMKLOneClass,
@@ -202,6 +203,8 @@ ESTIMATORS = [
     CompositionalKernelClassifier([Linear(), Gaussian()]),
     BayesianMKLClassifier([Linear(), Gaussian()], max_iter=5),
     BayesianMKLRegressor([Linear(), Gaussian()], max_iter=5),
+    HyperkernelClassifier(),
+    HyperkernelRegressor([Gaussian(), Gaussian(0.1)]),
     ProbitMKLClassifier([Linear(), Gaussian()], max_iter=5),
     AdditiveGPClassifier([Linear(), Gaussian()]),
     AdditiveGPRegressor([Linear(), Gaussian()]),

@@ -104,6 +104,8 @@ ENTRIES = {
     "InfiniteMKLClassifier": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLOneClass": Entry({"tol": 1e-7}, **WIDTHS),
     "InfiniteMKLRegressor": Entry({"tol": 1e-7}, **WIDTHS),
+    "HyperkernelClassifier": Entry({"tol": 1e-6}, by_order=1e-3, by_kernels=1e-3),
+    "HyperkernelRegressor": Entry({"tol": 1e-6}, by_order=1e-3, by_kernels=1e-3),
     "KDDAClassifier": Entry(**ONE_KERNEL),
     "KernelDiscriminantClassifier": Entry(read_with={"n_neighbors": {"rule": "knn"}}),
     "KernelKNNClassifier": Entry(**ONE_KERNEL),

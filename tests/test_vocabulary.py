@@ -45,6 +45,7 @@ MEANINGS = {
     "costs": "cost of each kernel",
     "cross": "kernel between kernels",
     "cv": "folds",
+    "decay": "of the powers in a hyperkernel",
     "degree": "of a polynomial",
     "delta": "step of the design of a response surface, in powers of ten",
     "eig_tol": "share of the largest eigenvalue below which eigenvectors are dropped",

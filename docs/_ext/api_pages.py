@@ -32,6 +32,7 @@ PUBLIC = (
     "multikernel.cooperative",
     "multikernel.gaussian_process",
     "multikernel.parametric",
+    "multikernel.hyperkernels",
     "multikernel.clustering",
     "multikernel.reduction",
     "multikernel.rules",

@@ -22,6 +22,7 @@ from multikernel.cooperative import CooperativeRidge
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.gaussian_process import AdditiveGPRegressor
+from multikernel.hyperkernels import HyperkernelRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.localized import LocalizedRidge, ProjectionKernelClassifier
 from multikernel.mkl import MKLRidgeClassifierCV, RegularizedMKLClassifier
@@ -489,6 +490,26 @@ def bayesian(fig: Figure) -> None:
     left.plot(x, y, "o", ms=3, color=COLOURS[1])
     bare(left, f"noise {model.noise_:.2f} (in truth 0.20)")
     weights(right, model, "weights")
+
+
+@ESTIMATORS.shows(
+    "hyperkernels",
+    "Regressions on a slow and on a fast function, and the kernels that were learned for them: their shapes "
+    "differ little.",
+)
+def hyperkernels(fig: Figure) -> None:
+    x = np.linspace(-3, 3, 80)
+    left, right = two_panels(fig)
+    for k, speed in enumerate((1.0, 4.0)):
+        y = np.sin(speed * x) + 2.5 * k
+        model = HyperkernelRegressor(Gaussian(5.0), C=10.0, reg=0.1, decay=0.9).fit(x[:, None], y)
+        left.plot(x, y, "o", ms=2, color=COLOURS[k])
+        left.plot(x, model.predict(x[:, None]), color=COLOURS[k])
+        weights_of = model.power_weights_[0]
+        far = sum(w * np.exp(-5.0 * r * (x / x.std()) ** 2) for r, w in enumerate(weights_of))
+        right.plot(x, far / weights_of.sum(), color=COLOURS[k])
+    bare(left, "two functions")
+    bare(right, "k(0, x) / k(0, 0)")
 
 
 @ESTIMATORS.shows(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -82,8 +83,10 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
     with the logistic :math:`\sigma`. The posterior of f is approximated by a normal around its mode
     (Laplace's method), and the evidence with it; the weights :math:`\eta \ge 0` maximize that. Probabilities
     are the mean of :math:`\sigma` over the normal of f at the new sample. More classes are one
-    against the rest each, with common weights that maximize the sum of the evidences; the probabilities are
-    divided by their sum, as in scikit-learn's GaussianProcessClassifier.
+    against the rest each, with common weights that maximize the sum of the evidences.
+    The probability of a class is then that it is the positive one, given that exactly one of independent
+    outputs is positive: proportional to the odds :math:`p_c / (1 - p_c)` of its output. (scikit-learn's
+    GaussianProcessClassifier divides the :math:`p_c` by their sum, which leaves doubts where there are none.)
 
     References
     ----------
@@ -149,11 +152,10 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
         array of shape (n_samples, n_classes)
         """
         parts = self._parts(X, diagonals)
+        both = [np.maximum(mean_sigmoid(sign * parts.mean, parts.std).T, _TINY) for sign in (-1.0, 1.0)]
         if self.classes_.size == 2:  # each by itself: small ones keep their digits
-            both = [mean_sigmoid(sign * parts.mean[0], parts.std[0]) for sign in (-1.0, 1.0)]
             return np.column_stack(both)
-        each = np.maximum(mean_sigmoid(parts.mean, parts.std).T, _TINY)
-        return np.asarray(each / each.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(np.log(both[1]) - np.log(both[0]), axis=1))
 
     def decision_function(self, X: Any, diagonals: Any = None) -> Array:
         """Log-odds of ``classes_[1]`` (n_samples,) for two classes; else log-probabilities, one for each.

@@ -31,6 +31,7 @@ from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...gaussian_process.classifier import AdditiveGPClassifier
 from ...gaussian_process.regressor import AdditiveGPRegressor
 from ...gaussian_process.solver.predictive import AdditivePosterior
+from ...hyperkernels.estimators import HyperkernelClassifier, HyperkernelRegressor, HyperKernels
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
 from ...kernels.distance import AdditiveLaplacian, Chi2, Gaussian, Laplacian

@@ -35,7 +35,7 @@ FORMAT_2 = """
     Encoding FactorKernels FactorMap FactorView FeatureSpaceMeasure FittedKernels FittedView FourierMap
     Frame FunctionKernel FunctionalForm FungDiscriminant Gappy GatedKernels GatingColumns
     GatingKernelMap Gaussian GaussianGate GaussianProjection GeneralMKL GradientAlignment GraphKernel
-    GroupMKL Hamming IdealDistance
+    GroupMKL Hamming HyperKernels HyperkernelClassifier HyperkernelRegressor IdealDistance
     HierarchicalMKLClassifier HierarchicalMKLRegressor ProductKernels
     InfiniteMKLClassifier InfiniteMKLOneClass InfiniteMKLRegressor InstanceWeights
     Items Jaccard JointSpectrum KDDAClassifier

@@ -1,0 +1,1 @@
+"""The program of hyperkernels: powers of kernels, and cutting planes over their weights."""

@@ -93,7 +93,7 @@ LEFT_OUT = (
     (
         "Tsang & Kwok 2006",
         "hyperkernels, kernels on pairs of samples, by second-order cone programs",
-        "the problem of hyperkernels, which is solved here by cutting planes, without a variable for each pair",
+        "the problem of hyperkernels, solved here by cutting planes, without a variable for each pair",
         "`HyperkernelClassifier`, `HyperkernelRegressor`",
     ),
     (

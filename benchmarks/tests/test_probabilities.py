@@ -30,6 +30,7 @@ def test_calibrated_probabilities_have_a_small_error_and_sure_ones_a_large_one()
 
 
 @pytest.mark.parametrize("contender", probabilities.CONTENDERS)
+@pytest.mark.filterwarnings("ignore:the model memorizes:multikernel.views.view.KernelWarning")
 def test_every_sample_is_predicted_by_a_model_that_has_not_seen_it(contender):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

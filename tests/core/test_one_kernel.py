@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import KernelBank
-from multikernel.core import estimator as _estimator
+from multikernel.core.estimator import base as _estimator
 from multikernel.kernels import Gaussian, Linear
 from multikernel.spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier
 from multikernel.views import View

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier
-from multikernel.core.estimator import _BATCH_ROWS
+from multikernel.core.estimator.base import _BATCH_ROWS
 from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLOneClass

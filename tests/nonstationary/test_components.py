@@ -353,7 +353,7 @@ def test_terms_are_the_same_by_batches(monkeypatch):
     X, y = make_binary(40)
     model = NonstationaryClassifier(VIEWS).fit(X, y)
     whole = model.component_contributions(X)
-    monkeypatch.setattr("multikernel.core.estimator._BATCH_ROWS", 7)
+    monkeypatch.setattr("multikernel.core.estimator.base._BATCH_ROWS", 7)
     np.testing.assert_allclose(model.component_contributions(X).similarity, whole.similarity, atol=1e-12)
 
 

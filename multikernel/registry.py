@@ -150,7 +150,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         ColumnBoostingRegressor,
     ),
     ("bayesian", "Posteriors of weights and predictions", BayesianMKLClassifier, BayesianMKLRegressor),
-    ("probit", "Multinomial probit on a convex combination", ProbitMKLClassifier),
+    ("probit", "Multinomial probit on a convex combination of kernels", ProbitMKLClassifier),
     (
         "gaussian_process",
         "Gaussian processes on a learned sum of kernels",
@@ -165,9 +165,15 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ("lfda", "Local Fisher discriminant analysis", LFDA),
     ("mkldr", "Dimension reduction with learned kernel weights", MKLDR),
     ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
-    ("simple_mkkm", "Clusters from views that agree", None, None, SimpleMKKM),
-    ("regularized_mkkm", "Clusters from similar or incomplete views", None, None, RegularizedMKKM),
-    ("max_margin_clustering", "Clusters with large margins", None, None, MaxMarginClustering),
+    ("simple_mkkm", "SimpleMKKM", None, None, SimpleMKKM),
+    (
+        "regularized_mkkm",
+        "Multiple kernel k-means with matrix-induced regularization",
+        None,
+        None,
+        RegularizedMKKM,
+    ),
+    ("max_margin_clustering", "Maximum margin clustering", None, None, MaxMarginClustering),
     (
         "pca",
         "Principal components of a combined kernel",

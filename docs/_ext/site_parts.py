@@ -168,7 +168,8 @@ def make_accessible(
     """Captions of the sidebar are headings of a level; a signature is no list of definitions."""
     if tree := context.get("furo_navigation_tree"):
         context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
-    if "sig-param" in (body := context.get("body") or ""):
+    if body := context.get("body"):
+        body = body.replace('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"')
         context["body"] = SIGNATURE.sub(signature_lines, body)
 
 

@@ -19,7 +19,7 @@ PAGES = sorted((DOCS / "methods").glob("*.md"))
 CHOOSE = (DOCS / "choose.md").read_text(encoding="utf-8")
 # On the page, and no methods.
 FUNCTIONS = {"compare", "enriched_sets", "explain", "feature_importance", "select_views", "view_shapley"}
-OTHER_NAMES = {"costs", "cost_path", "per_feature", *FUNCTIONS}
+OTHER_NAMES = {"costs", "cost_path", "per_feature", "cluster_stability", "eigengap", *FUNCTIONS}
 
 
 def text_of(page):

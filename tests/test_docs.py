@@ -112,6 +112,7 @@ def test_pages_of_names_that_are_gone_are_dropped(tmp_path):
         (r":ivar gap\_: of objective_", r":ivar gap\_: of ``objective_``"),
         (r"* **C\_** (*float, of gap_ (x)*) -- gap_", r"* **C\_** (*float, of gap\_ (x)*) – ``gap_``"),
         ("K_m and x_i stay", "K_m and x_i stay"),
+        ("* **C** (*float*) --", "* **C** (*float*):"),
     ],
 )
 def test_fitted_attributes_and_bars_of_docstrings_are_no_markup(line, safe):

@@ -48,7 +48,7 @@ def safe_line(line: str) -> str:
     words[::2] = [with_code(part) for part in words[::2]]
     parts = LITERAL.split("".join(words))
     parts[::2] = [HANGING.sub(r"\_", part).replace("|", r"\|").replace(" -- ", " – ") for part in parts[::2]]
-    return "".join(parts)
+    return re.sub(r"(?<=\)) --$", ":", "".join(parts))  # of a parameter that a list describes
 
 
 def with_code(text: str) -> str:

@@ -36,11 +36,13 @@ def cost(parts: tuple[str, ...], baselines: list[str], n: int, runs: int) -> tup
     """CPU seconds of a fit and of an evaluation, and the median of their ratios."""
     X, y, views = make_data(n)
     model = MKLClassifier(views).fit(X, y)
-    evaluate(model, X, y, parts=parts, baselines=baselines)  # what is compiled is not counted
+    evaluate(model, X, y, parts=parts, baselines=baselines, progress=False)  # what is compiled is not counted
     fits, wholes = [], []
     for _ in range(runs):
         before = [cpu_seconds(lambda: MKLClassifier(views).fit(X, y))[0] for _ in range(3)]
-        wholes.append(cpu_seconds(lambda: evaluate(model, X, y, parts=parts, baselines=baselines))[0])
+        wholes.append(
+            cpu_seconds(lambda: evaluate(model, X, y, parts=parts, baselines=baselines, progress=False))[0]
+        )
         after = [cpu_seconds(lambda: MKLClassifier(views).fit(X, y))[0] for _ in range(3)]
         fits.append(statistics.median([*before, *after]))
     ratios = [whole / fit for whole, fit in zip(wholes, fits, strict=True)]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from multikernel.cli import report
+from multikernel.inspection import ALL_PARTS
 from tests.cli.running import call
 
 
@@ -56,6 +57,27 @@ def test_baselines_by_name(fitted, tmp_path, monkeypatch):
     assert "random forest" in (tmp_path / "page.md").read_text(encoding="utf-8")
     for words in ((), ("--data", fitted / "train.csv", "--quick")):
         assert "--baselines goes with --data" in call(*asked, *words, code=2).stderr
+
+
+def test_the_data_are_checked_and_parts_on_demand_are_made_where_named(fitted, tmp_path):
+    asked = (
+        "report",
+        fitted / "model",
+        "--data",
+        fitted / "train.csv",
+        "--out",
+        tmp_path / "page.md",
+        "--json",
+    )
+    found = json.loads(call(*asked, "--parts", "doctor,selection,cross-view").stdout)
+    assert "40 rows" in found["doctor"]["headline"]
+    assert {row["view"] for row in found["evaluation"]["selection"]["rows"]} == {"a", "b"}
+    assert found["evaluation"]["cross_view"]["pairs"] and found["evaluation"]["enrichment"] is None
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "## Data check" in text and "parts='enrichment'" in text
+    without = json.loads(call(*asked, "--parts", "embedding").stdout)
+    assert without["doctor"] is None
+    assert report._parts("all", False, True) == [*ALL_PARTS, "doctor"]
 
 
 def test_other_data_are_named_as_such(fitted, tmp_path):

@@ -119,6 +119,16 @@ def test_held_out_samples_are_explained_by_the_refit_that_has_not_seen_them(data
         assert row["shapley"] == pytest.approx(mean)
 
 
+def test_of_many_views_orders_are_sampled_on_each_fold(data):
+    X, _, y = data
+    views = [View(f"{column}{k}", Linear(), [column]) for k in range(2) for column in "abcd"]
+    found, _ = why(MKLClassifier(views, norm=2).fit(X, y), X, y, cv=StratifiedKFold(3))
+    shapley = found["shapley"]
+    assert shapley["n_permutations"] == 24
+    gain = shapley["score"] - shapley["score_without"]
+    assert sum(row["shapley"] for row in shapley["rows"]) == pytest.approx(gain)
+
+
 def test_rows_without_ids_are_those_of_all_the_data(data):
     X, _, y = data
     X = X.reset_index(drop=True)

@@ -31,7 +31,7 @@ _WORST = 10
 _NEAREST_TO_WRONG = 3  # samples that are shown where none is wrong
 _WATERFALLS = 3
 _EXACT, _ORDERS = 10, 20  # views whose Shapley values are exact; orders that are sampled of more
-_EXACT_OF_FOLD = 8
+_EXACT_OF_FOLD, _ORDERS_OF_FOLD = 6, 8  # the same of each of several refits
 _SHOWN_OF_FOLD = 100  # samples of a test part whose contributions are kept
 _COLUMNS, _VIEWS = 5, 12  # columns of a view, and views whose columns are shown
 
@@ -240,11 +240,14 @@ def explained(
     y = np.asarray(test[1])
     shown = np.unique(np.linspace(0, rows.size - 1, min(rows.size, _SHOWN_OF_FOLD)).round().astype(int))
     own = _safe_indexing(test[0], shown), y[shown]
-    orders = None if len(subject.views) <= _EXACT_OF_FOLD else _ORDERS
+    orders = None if len(subject.views) <= _EXACT_OF_FOLD else _ORDERS_OF_FOLD
+    seed = int(rows.sum()) % 2**31  # each refit draws orders of its own
     makers: dict[str, Callable[[], Part]] = {
         "worst": lambda: _in_all_data(_most_wrong(subject, (test[0], y), training, None), split, ids, named),
         "contributions": lambda: _contributions(subject, own, rows[shown], ids),
-        "shapley": lambda: view_shapley(model, test[0], y, n_permutations=orders).to_dict(),
+        "shapley": lambda: view_shapley(
+            model, test[0], y, n_permutations=orders, random_state=seed
+        ).to_dict(),
     }
     found: Part = {"n_samples": int(rows.size)}
     for key, make in makers.items():
@@ -317,6 +320,7 @@ def _shapley_held_out(looked: Samples) -> Part:
     )
     score, empty = (float(sizes @ [part[key] for part in parts]) for key in ("score", "score_without"))
     orders, metric = parts[0]["n_permutations"], parts[0]["metric"]
+    orders = None if orders is None else orders * len(parts)
     return ViewShapley(FUNCTIONS, table, metric, score, empty, orders, values.T).to_dict()
 
 

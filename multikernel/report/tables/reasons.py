@@ -7,7 +7,7 @@ from typing import Any
 from multikernel.report.tables.base import Columns, Table, have_ids, make_table, spread, tell, which_sample
 from multikernel.report.words import format_cell, format_difference, format_p
 
-_MOST_SAMPLES = 100  # in the table of contributions: those of the highest and of the lowest scores
+_MOST_SAMPLES = 40  # in the table of contributions: those of the highest and of the lowest scores
 _MOST_SETS = 25
 
 

@@ -35,7 +35,7 @@ from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 
 EPSILON = 5.0
 PRICES = (100.0, 1000.0)
-COLOURS = ("#0072B2", "#E69F00", "#009E73")  # told apart by every eye
+COLOURS = ("#0072B2", "#E69F00", "#009E73")  # distinguished by every eye
 LINEAR, BIASED = "gate, three linear", "gate, three of degree one"
 
 

@@ -3,9 +3,9 @@
 
 Three clouds in the plane, and a few samples with the label of another cloud. A support vector machine has to
 store every one of them, for it pays for each, and its boundaries lean towards them. With soft labels, the
-probabilities of the classes among nine neighbours, such a sample is taken for what its neighbours are: it
+probabilities of the classes among nine neighbours, such a sample is assigned to what its neighbours are: it
 becomes no support vector, and the machine is nearly the one without outliers. The picture is that of Figure
-1.5 of Gönen's thesis, for three classes in one machine and for two.
+1.5 of Gönen's thesis, for three classes, joint and for two.
 
 It is no free lunch. Neighbours smooth, whatever the reason that labels differ: in stripes that are narrower
 than the neighbourhood the truth is outvoted like an outlier. Gaussian windows as narrow as the distance to
@@ -37,7 +37,7 @@ N_EACH = 50
 OUTLIERS = (0, 2, 6, 15, 30)
 STRIPE = 0.35
 PLAIN, NEIGHBOURS, WINDOWS = "labels as given", "soft, 9 neighbours", "soft, windows"
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # told apart by every eye
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # distinguished by every eye
 COLOURS, MARKERS = (BLUE, ORANGE, GREEN), "os^"
 
 

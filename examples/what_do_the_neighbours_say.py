@@ -2,9 +2,9 @@
 ===========================
 
 A network of proteins, and a table of what they express. Proteins work in modules, and those of a module have
-the same function, so that whoever interacts with a protein says much about it; expression says something too,
-and of other proteins: one in six was never tested for interactions and is not in the network. A kernel on the
-network and one on the table are two views, and their weights are learned.
+the same function, so that the interaction partners of a protein predict its function; expression says
+something too, and of other proteins: one in six was never tested for interactions and is not in the network.
+A kernel on the network and one on the table are two views, and their weights are learned.
 
 The names of the proteins are a column of the table, so that cross-validation takes the right nodes by itself.
 A protein that is not in the network is similar to itself alone there: what is said of it comes from its
@@ -34,7 +34,7 @@ EXPRESSION, NEIGHBOURS, WALK = "expression", "neighbours: diffusion", "neighbour
 BOTH, REWIRED = "both", "both, rewired network"
 CONTENDERS = (EXPRESSION, NEIGHBOURS, WALK, BOTH, REWIRED)
 TIMES = (0.25, 1.0, 4.0, 16.0, 64.0)
-BLUE, ORANGE = "#0072B2", "#E69F00"  # told apart by every eye
+BLUE, ORANGE = "#0072B2", "#E69F00"  # distinguished by every eye
 
 
 # --- data and contenders -----------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 
 Handwritten digits of scikit-learn in five views, from the ink of each row (8 numbers) to the grey values
 (64). A value of a kernel costs the numbers that it compares. Plain multiple kernel learning does not ask what
-a view costs; with costs a dear view has to earn its weight, and the more so the larger the exponent that the
-costs are raised to. For each exponent it prints the accuracy by cross-validation, the views in use and what a
-prediction costs, then fits the cheapest model within one percent of the best and tries both on digits that no
-choice has seen. The picture shows the accuracy against the cost, and which views are left.
+a view costs; with costs an expensive view gets weight only if it helps, and the less the larger the exponent
+that the costs are raised to. For each exponent it prints the accuracy by cross-validation, the views in use
+and what a prediction costs, then fits the cheapest model within one percent of the best and tries both on
+digits that no choice has seen. The picture shows the accuracy against the cost, and which views are left.
 
 Run it with ``python examples/what_does_the_last_percent_cost.py [--digits N] [--folds N] [--picture FILE]``.
 """
@@ -30,7 +30,7 @@ from multikernel.mkl.cost_path import CostPath
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 WITHIN = 0.01
-COLOURS = ("#0072B2", "#E69F00", "#F0E442", "#CC79A7", "#009E73")  # told apart by every eye
+COLOURS = ("#0072B2", "#E69F00", "#F0E442", "#CC79A7", "#009E73")  # distinguished by every eye
 
 
 def print_path(path: CostPath) -> None:

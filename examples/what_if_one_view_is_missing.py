@@ -5,7 +5,7 @@ Handwritten digits of scikit-learn in five views, some of which are missing: eac
 same chance, of training and of new digits; or a whole view, of the new digits only. Five ways to go on are
 compared on the same digits: to impute the mean of each column; to scale what a digit has
 (``missing="renormalize"``); to ask for its margin in the views that it has (``"absent"``); to put the mean of
-the other digits, in feature space, in the place of an absent view (``"mean"``); to estimate the kernels of an
+the other digits, in feature space, instead of an absent view (``"mean"``); to estimate the kernels of an
 absent view from the other views (``"complete"``). It prints the accuracy of each, and draws how it falls.
 
 Run it with ``python examples/what_if_one_view_is_missing.py [--digits N] [--draws N] [--picture FILE]``.
@@ -29,7 +29,7 @@ from multikernel.kernels import Gaussian
 PLAIN: dict[str, Any] = {"standardize": False, "normalize": None}  # kernels as they are
 SHARES = (0.0, 0.1, 0.3, 0.5)
 WAYS = ("imputation", "renormalize", "absent", "mean", "complete")
-COLOURS = ("#999999", "#E69F00", "#CC79A7", "#0072B2", "#009E73")  # told apart by every eye
+COLOURS = ("#999999", "#E69F00", "#CC79A7", "#0072B2", "#009E73")  # distinguished by every eye
 
 
 def hide(X: pd.DataFrame, views: dict[str, list[str]], has: np.ndarray) -> pd.DataFrame:

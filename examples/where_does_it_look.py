@@ -40,7 +40,7 @@ C = 10.0
 TOL = 1e-2  # separable pictures: the objective creeps towards zero, and nothing is gained by following it
 SOFTMAX, SIGMOID = "patches, softmax gate", "patches, sigmoid gate"
 RANDOM, BY_PERSON = "random folds", "folds by person"
-BLUE, ORANGE = "#0072B2", "#E69F00"  # told apart by every eye
+BLUE, ORANGE = "#0072B2", "#E69F00"  # distinguished by every eye
 NIGHT, DEEPEST = np.array([0.07, 0.16, 0.36]), 0.85  # what dims a patch, and by how much
 N_SHOWN = 4  # pictures of each class
 

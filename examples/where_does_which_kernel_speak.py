@@ -44,7 +44,7 @@ GROUPS = {
 }
 VIEWS = [View(name, Gaussian(gamma=0.5 / len(columns)), columns, **PLAIN) for name, columns in GROUPS.items()]
 HERE, EVERYWHERE, SUM = "weights that depend on the point", "one weight for each kernel", "plain sum"
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # told apart by every eye
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # distinguished by every eye
 MARKERS = ("o", "^", "s")
 
 

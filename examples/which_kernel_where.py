@@ -44,7 +44,7 @@ PREPARATIONS: dict[str, dict[str, Any]] = {
     "standardised columns, kernels as they are": {"standardize": True, "normalize": None},
 }
 PICTURED = list(PREPARATIONS)[2]  # there the pieces of a linear kernel are straight
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # told apart by every eye
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"  # distinguished by every eye
 
 
 # --- the contenders ----------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def everywhere(kernels: dict[str, Kernel], preparation: dict[str, Any]) -> MKLCl
 
 
 def gated(kernels: dict[str, Kernel], preparation: dict[str, Any], n_init: int = 1) -> LocalizedMKLClassifier:
-    """A gate over the kernels, the best by objective of so many starts."""
+    """A gate over the kernels, the best of several starts by objective."""
     return LocalizedMKLClassifier(make_views(kernels, preparation), C=C, gating_reg=0.0, n_init=n_init)
 
 

@@ -172,7 +172,7 @@ def unlock_byte(file: FileIO, byte: int) -> None:
 def locked_file(path: Path, patience: float) -> Iterator[None]:
     """Wait until no other process is in a block of the same file, `patience` seconds at most.
 
-    Where the file cannot be written, nobody waits.
+    If the file cannot be written, it does not wait.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -253,7 +253,7 @@ class _Notice(event.Listener):
 
     def say(self) -> None:
         self.said = True
-        logger.warning("multikernel: compiling the solvers for this machine, once (some seconds) ...")
+        logger.warning("multikernel: compiling the solvers for this computer, once (some seconds) ...")
 
 
 _notice = _Notice()

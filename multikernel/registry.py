@@ -77,9 +77,9 @@ __all__ = ["TASKS", "Method", "get_method", "list_methods"]
 MULTICLASS = About(
     family="margin",
     problem="min ½ Σ ‖w_ml‖²/μ_m + C Σ_i Σ_{l≠y_i} [2 − f^{y_i}(x_i) + f^l(x_i)]₊, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",
-    solver="Newton's steps over the weights, SMO on all classes at once; duality gap",
-    cost="some ten machines of n times the classes variables; memory P n²",
-    use="More than two classes that are to share one set of weights, and whose margins compete.",
+    solver="Newton's method on the weights, SMO on all classes at once; duality gap",
+    cost="about ten SVM fits with n × n_classes variables; memory P n²",
+    use="More than two classes with one set of kernel weights and margins between all classes.",
     reference="Weston & Watkins 1999; Zien & Ong 2007",
 )
 
@@ -112,7 +112,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
         HierarchicalMKLRegressor,
     ),
     ("hyperkernels", "Kernels learned as functions", HyperkernelClassifier, HyperkernelRegressor),
-    ("multiclass", "All classes in one machine", MKLClassifier),
+    ("multiclass", "All classes in one problem", MKLClassifier),
     (
         "regularized",
         "Kernel costs chosen by cross-validation",
@@ -136,7 +136,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ),
     (
         "projection",
-        "Projections learned with the machine",
+        "Projections learned with the SVM",
         ProjectionKernelClassifier,
         ProjectionKernelRegressor,
         ProjectionKernelOneClass,
@@ -183,7 +183,7 @@ ESTIMATORS: tuple[tuple[Any, ...], ...] = (
     ),
     (
         "combined",
-        "Any weight learner under any machine",
+        "Any weight learner with any estimator",
         CombinedKernelClassifier,
         CombinedKernelRegressor,
         CombinedKernelOneClass,
@@ -266,11 +266,12 @@ def own_parameters(learner: type) -> dict[str, Any]:
 
 
 def require_known(unknown: Iterable[str], known: Iterable[str], method: str) -> None:
-    """Refuse names that nobody has, with those that are near."""
+    """Refuse unknown names, and suggest similar ones."""
     for name in unknown:
         if name in known:
             raise ValueError(
-                f"{method}: {name!r} is of the default machine; of the one given, set machine__{name}."
+                f"{method}: {name!r} is a parameter of the default machine; for the one given, set "
+                f"machine__{name}."
             )
         raise ValueError(f"{method} has no parameter {name!r}{_near(name, known)}")
 
@@ -336,7 +337,7 @@ class Method:
     estimators : dict from task to class
         Tasks are "classification", "regression", "unsupervised" (no targets at all) and "survival"
         (censored times).
-    learner : class or None, the weight learner that goes under a machine
+    learner : class or None, the weight learner
     preset : dict, the parameters that make the estimators this method, where they serve another one too
     row : About or None, its row in the table of methods, where it is not that of the estimators
 
@@ -443,11 +444,11 @@ class Method:
             As for :class:`multikernel.MKLClassifier`. A method with one kernel takes one.
         **parameters
             Those of the estimator by their names. Of a weight learner: its own first, then those of the
-            estimator it goes under, then those of the machine (``SVC``, ``KernelRidge``, ``OneClassSVM``).
-            C, epsilon, nu and alpha go to learner and machine alike where both have them; ``learner__C`` and
-            ``machine__C`` mean one of the two. A learner that asks a machine about each kernel asks the one
-            that goes on top. How the kernels are stored, such as ``psd`` or ``gram``, goes to their
-            :class:`multikernel.KernelBank`.
+            estimator it goes under, then those of the default ``machine`` (``SVC``, ``KernelRidge``,
+            ``OneClassSVM``). C, epsilon, nu and alpha go to the learner and to ``machine`` if both have them;
+            ``learner__C`` and ``machine__C`` set one of the two. A learner that fits ``machine`` on each
+            kernel uses the one that goes on top. How the kernels are stored, such as ``psd`` or ``gram``,
+            goes to their :class:`multikernel.KernelBank`.
 
         Returns
         -------

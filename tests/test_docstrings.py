@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import itertools
 import re
 
 import pytest
 
+from tests.methods_page import estimators, learners
 from tests.public import exported
 
 HEADER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (.*))?$")
@@ -87,6 +89,24 @@ def test_parameters_state_their_defaults(name):
 def test_shapes_are_written_in_one_way(name):
     found = OLD_SHAPE.search(inspect.getdoc(EVERY[name]) or "")
     assert found is None, f"{name}: write 'array of shape (n_samples, n_features)' in place of {found[0]!r}"
+
+
+SECTIONS = ["Parameters", "Attributes", "Examples", "Notes", "References"]
+ESTIMATORS = [cls for cls in (*estimators(), *learners()) if not cls.__module__.startswith(LATER)]
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_sections_are_in_one_order(cls):
+    lines = inspect.getdoc(cls).splitlines()
+    found = [line for line, rule in itertools.pairwise(lines) if line in SECTIONS and set(rule) == {"-"}]
+    assert found == sorted(found, key=SECTIONS.index)
+    assert "Examples" in found
+
+
+@pytest.mark.parametrize("cls", estimators(), ids=lambda cls: cls.__name__)
+def test_the_first_parameter_is_near_the_top(cls):
+    if not cls.__module__.startswith(LATER):
+        assert inspect.getdoc(cls).splitlines().index("Parameters") < 13
 
 
 def test_the_first_classifier_is_documented_on_one_page():

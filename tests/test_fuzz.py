@@ -92,7 +92,7 @@ def try_it(model, X, y, test):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", KernelWarning)  # random kernels deserve it
-        warnings.filterwarnings("ignore", "no sample is taken for class")  # random labels have that
+        warnings.filterwarnings("ignore", "no sample is assigned to class")  # random labels have that
         try:
             model.fit(X, y)
         except (ValueError, TypeError) as error:

@@ -39,7 +39,7 @@ OLD_STORAGE = {"psd": "clip", "gram": "memmap", "dtype": "float32", "rank": 200,
 def test_storage_is_said_by_the_bank(name, old):
     kind, value = getattr(multikernel, name), OLD_STORAGE[old]
     message = (
-        f"{name} has no parameter {old!r}: how kernels are stored is said by their bank, "
+        f"{name} has no parameter {old!r}: the storage of kernels is set by their bank: use "
         f"{name}(KernelBank(kernels, {old}={value!r}))."
     )
     with pytest.raises(TypeError, match=re.escape(message)):

@@ -153,9 +153,7 @@ def command_line(method: Method) -> str:
     call += f" {_KERNELS[method.name]}" if method.name in _KERNELS else ""
     lines = [f"{call} --out model/"]
     if _NO_TARGET in method.tasks and not alone:
-        lines.append(
-            lines[0].replace("--target y", "--task unsupervised") + "   # one class: what is foreign to it?"
-        )
+        lines.append(lines[0].replace("--target y", "--task unsupervised") + "   # one class: finds outliers")
     return "```sh\n" + "\n".join(lines) + "\n```"
 
 

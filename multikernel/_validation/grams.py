@@ -191,7 +191,7 @@ def raise_non_finite_gram(K: np.ndarray, label: str) -> None:
 def raise_degenerate(label: str, degenerate: str, rows: str = "training rows") -> None:
     """Refuse an all-zero or constant Gram matrix."""
     raise ValueError(
-        f"{label} is {degenerate} on the {rows}, so it cannot tell samples apart. "
+        f"{label} is {degenerate} on the {rows}, so it cannot distinguish samples. "
         "Remove it, or change its columns or its parameters."
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .tables import check_choice
 
-_STORAGE = "how kernels are stored is said by their bank, {owner}(KernelBank(kernels, %s={value}))."
+_STORAGE = "the storage of kernels is set by their bank: use {owner}(KernelBank(kernels, %s={value}))."
 
 _EXACT = "there is one formulation, the exact one. Leave it out."
 
@@ -108,7 +108,7 @@ class OldName:
 def new_by_present_names(cls: type, *args: Any, **params: Any) -> Any:
     """``__new__`` of classes that refuse the names their parameters had, and say the new ones.
 
-    It looks at what a call gives by name and keeps nothing: copies, pickles and clones are made as ever.
+    It looks at what a call gives by name and keeps nothing: copies, pickles and clones do not change.
     """
     refuse_old_names(cls, params)
     return object.__new__(cls)

@@ -215,7 +215,7 @@ def naming(label: str) -> Iterator[None]:
 
 @contextmanager
 def naming_rows(rows: np.ndarray | int | None) -> Iterator[None]:
-    """Let an error about one of some rows speak of the row of the whole table.
+    """Let an error about one of some rows name the row of the whole table.
 
     `rows` are their positions in it, or the position of the first where they are neighbours; None: these are
     all rows.
@@ -512,8 +512,8 @@ def split_pairs(X: Any, split: Any, label: str) -> tuple[Any, Any]:
 def _cut(split: int | None, width: int, label: str) -> list[list[int]]:
     if split is None and width % 2:
         raise ValueError(
-            f"{label} must hold two objects side by side, an even number of columns; it has {width}. Say "
-            "with split how many of them are the left objects'."
+            f"{label} must hold two objects side by side, an even number of columns; it has {width}. Set "
+            f"split to the number of columns of the left objects."
         )
     first = width // 2 if split is None else split
     if first >= width:
@@ -529,7 +529,7 @@ def _column_place(column: Any, table: Any, width: int, label: str) -> int:
             raise ValueError(f"split names the column {column!r}, but {label} {known}.")
         return names.index(column)
     if not 0 <= column < width:
-        raise ValueError(f"split asks for column {column}, but {label} has {width} columns.")
+        raise ValueError(f"split names column {column}, but {label} has {width} columns.")
     return int(column)
 
 

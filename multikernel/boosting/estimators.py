@@ -35,15 +35,15 @@ _LARGEST = 1e150  # of targets
 
 
 class ColumnMachine(KernelEstimator):
-    """Parameters and methods common to machines over columns of kernels."""
+    """Parameters and methods common to classifiers and regressors on columns of kernels."""
 
     about = About(
         family="boosting",
         problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
         "square (normalize) or 1; MARK: ridge on few columns",
-        solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
-        cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
-        use="Few columns to evaluate at prediction; each sample may use other kernels.",
+        solver="interior point on all columns, column generation with max_columns, duality gap; MARK: greedy",
+        cost="LP: P n³ a step; QP: P n³ once and n³ a step; MARK: P n² a round",
+        use="Few columns to evaluate at prediction; kernels may differ between samples.",
         reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
     )
     _adds_kernels = True
@@ -135,45 +135,37 @@ class ColumnMachine(KernelEstimator):
 class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     r"""Classifier on single columns of kernels.
 
-    .. math::
-
-        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
-
-    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(1 - y_i f(x_i), 0)`;
-    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(1 - y_i f(x_i), 0)`;
-    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
-
-    with kernels :math:`K_m`, samples :math:`x_j`, labels :math:`y_i = \pm 1`, and :math:`s_{mj}` the root
-    mean square of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1). Every sample may have columns of
-    some kernels and not of others: the kernel differs from place to place. The method does not need positive
-    semidefinite kernels (they are checked all the same, see ``psd``), and predictions ask only for the
-    kernels and samples in use.
+    Use it where predictions have to be fast, with few columns, or where different samples need different
+    kernels. Kernels need not be positive semidefinite. For weights of whole kernels, use
+    :class:`MKLClassifier`.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     method : {"lp", "qp", "mark"}, default="lp"
-        "lp" uses few columns. "qp" spreads over all of them, unless ``max_columns`` limits it: the gap then
-        says what is lost. "mark" is a greedy search: each round takes the column with the
-        largest derivative of the loss and fits all coefficients again.
+        - "lp": l1 penalty, few columns.
+        - "qp": l2 penalty, all columns, or at most ``max_columns``; ``dual_gap_`` is then the loss from the
+          limit.
+        - "mark": greedy; each round adds the column with the largest derivative of the loss and fits all
+          coefficients again.
     C : float, default=1.0
-        Price of errors.
+        Penalty on margin violations, or on the loss.
     max_columns : int, default=None
-        At most so many columns in each machine. Default: no limit for "lp" and "qp", 100 for "mark", which
-        it regularises.
+        Maximum number of columns of each classifier or regressor. None: no limit for "lp" and "qp", 100 for
+        "mark", which it regularizes.
     normalize : bool, default=True
-        Whether the penalty is on columns of root mean square 1. Otherwise kernels of large entries are
-        cheap.
+        Whether the penalty is on columns of root mean square 1. Otherwise columns with large entries are
+        penalized less.
     class_weight : dict or "balanced", default=None
         Multiplies C class by class.
     probability : bool, default=False
-        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+        Whether to calibrate ``predict_proba`` on five folds, which takes five more fits.
     tol : float, default=1e-3
-        The relative duality gap to reach; for "mark", the largest derivative that may be left, relative to
+        Relative duality gap to reach; for "mark", the largest derivative of the loss, relative to
         that of the first round.
     max_iter : int, default=1000
-        At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
+        Maximum number of solver steps ("lp", "qp"; with ``max_columns``, also rounds of new columns), or of
         rounds ("mark").
     max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
@@ -192,14 +184,14 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     coef_ : array of shape (n_machines, n_columns)
         Α.
     kernel_weights_ : array of shape (n_kernels,)
-        The share of each kernel in Σ s_mj |α_mj|, their mean over the machines; zero without a column.
+        The share of each kernel in Σ s_mj |α_mj|, their mean over classifiers; zero without a column.
     machine_weights_ : array of shape (n_machines, n_kernels)
     support_ : array of shape (n_support,)
         The samples of the columns.
     intercept_ : array of shape (n_machines,)
-    objective_ : float, the value reached, summed over the machines
+    objective_ : float, the value reached, summed over classifiers
     dual_gap_ : float
-        The largest of the machines: no machine over all columns has a value below (1 − gap) times its
+        The maximum over classifiers: no solution over all columns has a value below (1 − gap) times its
         value. For "mark" the relative derivative that is left.
     status_ : str
         "max_columns" where the limit ended it, which is no failure of "mark".
@@ -207,16 +199,6 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     history_ : list of dict
     view_names_ : list of str
     classes_ : array of shape (n_classes,)
-
-    Notes
-    -----
-    Several classes are one machine each, against the rest. Equal rows with equal labels are one sample with
-    the sum of their weights, and have one column.
-
-    References
-    ----------
-    Bennett, Momma & Embrechts, MARK: a boosting algorithm for heterogeneous kernel models, KDD 2002.
-    Bi, Zhang & Bennett, Column-generation boosting methods for mixture of kernels, KDD 2004.
 
     Examples
     --------
@@ -228,6 +210,32 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     (True, True)
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
+
+    Notes
+    -----
+    The model and the three problems are
+
+    .. math::
+
+        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
+
+    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(1 - y_i f(x_i), 0)`;
+    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(1 - y_i f(x_i), 0)`;
+    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
+
+    with kernels :math:`K_m`, samples :math:`x_j`, labels :math:`y_i = \pm 1`, and :math:`s_{mj}` the root
+    mean square of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1). Every sample may have columns of
+    some kernels and not of others: the kernel differs from place to place. The method does not need positive
+    semidefinite kernels (they are checked all the same, see ``psd``), and predictions ask only for the
+    kernels and samples in use.
+
+    With several classes, one classifier for each against the rest. Equal rows with equal labels are one
+    sample with the sum of their weights, and have one column.
+
+    References
+    ----------
+    Bennett, Momma & Embrechts, MARK: a boosting algorithm for heterogeneous kernel models, KDD 2002.
+    Bi, Zhang & Bennett, Column-generation boosting methods for mixture of kernels, KDD 2004.
     """
 
     _votes = False
@@ -283,16 +291,8 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     r"""Regressor on single columns of kernels.
 
-    .. math::
-
-        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
-
-    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
-    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
-    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
-
-    with kernels :math:`K_m`, samples :math:`x_j`, values :math:`y_i`, and :math:`s_{mj}` the root mean square
-    of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1).
+    Use it where predictions have to be fast, with few columns, or where different samples need different
+    kernels. For weights of whole kernels, use :class:`MKLRegressor`.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     ----------
     columns_, coef_, kernel_weights_, support_, intercept_, objective_, dual_gap_, status_, n_iter_, history_,
     view_names_
-        As for :class:`ColumnBoostingClassifier`, with one machine.
+        As for :class:`ColumnBoostingClassifier`, with ``n_machines = 1``.
 
     Examples
     --------
@@ -336,6 +336,21 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     >>> model = ColumnBoostingRegressor([Linear(), Gaussian()]).fit(X, y)
     >>> len(model.columns_) < 20, bool(model.score(X, y) > 0.95)
     (True, True)
+
+    Notes
+    -----
+    The model and the three problems are
+
+    .. math::
+
+        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
+
+    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
+    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
+    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
+
+    with kernels :math:`K_m`, samples :math:`x_j`, values :math:`y_i`, and :math:`s_{mj}` the root mean square
+    of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1).
     """
 
     kernels: Any = "auto"

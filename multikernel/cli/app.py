@@ -33,7 +33,7 @@ COMMANDS = {
     "report": "Write a report about a model: one page that needs no network.",
     "compare": "Compare methods on a table by paired tests, and with simpler rivals: does learning the "
     "kernel help?",
-    "doctor": "Say what is wrong with data, views and kernels, and what to do about it.",
+    "doctor": "Check data, views and kernels for problems, and suggest remedies.",
     "data": "List, show and check data sets.",
     "warmup": "Compile what the usual fits need, so that no later fit waits for it.",
 }
@@ -76,7 +76,7 @@ def plain_errors() -> Iterator[None]:
 
 @contextmanager
 def unexpected() -> Iterator[None]:
-    """Turn an error that nobody foresaw into one line; the variable TRACEBACK shows all of it."""
+    """Turn an unexpected error into one line; the variable TRACEBACK shows all of it."""
     try:
         yield
     except Exception as error:

@@ -53,7 +53,7 @@ def doctor(
     ] = 1000,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what is wrong with data, views and kernels, and what to do about it.
+    """Check data, views and kernels for problems, and suggest remedies.
 
     Looks for kernels that are not finite, symmetric or positive semidefinite, of different scale, doubled,
     flat or an identity; for missing and extreme values, constant, doubled and numbering columns, text and
@@ -173,4 +173,4 @@ def _show_choices(memory: dict[str, Any]) -> None:
         ]
         for each in memory["choices"]
     ]
-    show_table("What may stand for the kernels", ["--gram", "dtype", "memory", "disk", "fits"], rows)
+    show_table("Kernel representations", ["--gram", "dtype", "memory", "disk", "fits"], rows)

@@ -35,7 +35,7 @@ Tables = Annotated[
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column of every table that tells samples apart."),
+    typer.Option("--id", metavar="COLUMN", help="The column of every table that distinguishes samples."),
 ]
 Join = Annotated[
     str,
@@ -248,7 +248,7 @@ def count_fits(label: str, store: Path, what: str = "fits") -> Iterator[Progress
 
 @contextmanager
 def watch_fit(label: str, tol: float | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show a bar until the block ends, and give the function that is told of each iteration.
+    """Show a bar until the block ends, and give the function that is called at each iteration.
 
     The bar is full when the gap `tol` is reached, which ends the fit.
     """

@@ -34,7 +34,7 @@ def report(
         typer.Option(
             "--data",
             "-d",
-            help="The table of the fit; without it, the report says what the model alone knows.",
+            help="The table of the fit; without it, the report shows only what the model stores.",
         ),
     ] = None,
     several: options.Tables = None,
@@ -177,7 +177,7 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     """The parts that were asked for."""
     if not has_data and (parts is not None or quick):
         given = "--quick" if parts is None else "--parts"
-        raise ValueError(f"{given} says what to compute on a table: give it too (--data train.csv).")
+        raise ValueError(f"{given} computes on a table: give one (--data train.csv).")
     if parts is not None and quick:
         raise ValueError("one of --parts and --quick can be given; got both.")
     if parts is None:

@@ -55,7 +55,7 @@ def fits(everything: bool = False) -> dict[str, Callable[[], Any]]:
     found: dict[str, Callable[[], Any]] = {
         "two classes": partial(_fit, "mkl", "classification"),
         "three classes": partial(_fit, "mkl", "classification", n_classes=3),
-        "three classes in one machine": partial(_fit, "multiclass", "classification", n_classes=3),
+        "three classes, joint": partial(_fit, "multiclass", "classification", n_classes=3),
         "regression": partial(_fit, "mkl", "regression"),
         "regression, squared error": partial(_fit, "ridge", "regression"),
         "no targets": partial(_fit, "mkl", "unsupervised"),

@@ -5,7 +5,7 @@ at the training samples. One parameter leads from the additive model (early fusi
 apart (late fusion) and beyond.
 
 ``estimators``: CooperativeRidge and CooperativeClassifier; ``solver/agreement``: the problem as one with a
-single kernel, solved by the machines of the core, with a duality gap.
+single kernel, solved by the SVM solvers of the core, with a duality gap.
 """
 
 from .estimators import CooperativeClassifier, CooperativeRidge

@@ -32,9 +32,9 @@ from .solver.agreement import MATRICES, CooperativeResult, Views, fit_functions,
 COOPERATIVE = About(
     family="margin",
     problem="min Σ_m (α_m/2) ‖f_m‖² + (ρ/2) Σ_i Σ_{m<l} (f_m(x_i) − f_l(x_i))² + Σ_i ℓ(y_i, Σ f_m(x_i) + b)",
-    solver="one linear system, or machine, with the kernel that agreement leaves of all views; duality gap",
-    cost="some 4 n³ for each kernel, once; memory P n² for the kernels and six n²",
-    use="Views of the same samples that share a signal, each with noise of its own.",
+    solver="one linear system, or SVM, on one kernel that includes the agreement penalty; duality gap",
+    cost="4 n³ for each kernel, once; memory (P + 6) n²",
+    use="Views of the same samples that share a signal, each with independent noise.",
     reference="Ding, Li, Narasimhan & Tibshirani 2022; Sindhwani & Rosenberg 2008",
 )
 
@@ -121,6 +121,19 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
     view_names_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRegressor`.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.cooperative import CooperativeRidge
+    >>> from multikernel.kernels import Linear
+    >>> rng = np.random.default_rng(0)
+    >>> factor = rng.normal(size=60)
+    >>> X = factor[:, None] + 0.5 * rng.normal(size=(60, 8))  # two views of one factor
+    >>> views = [("rna", Linear(), range(4)), ("protein", Linear(), range(4, 8))]
+    >>> model = CooperativeRidge(views, rho=2.0).fit(X, factor)
+    >>> model.contributions(X).shape, bool(model.score(X, factor) > 0.9)
+    ((60, 2), True)
+
     Notes
     -----
     .. math::
@@ -136,19 +149,6 @@ class CooperativeRidge(RegressorMixin, _Cooperative):
     Ding, Li, Narasimhan & Tibshirani, Cooperative learning for multiview analysis, Proceedings of the
     National Academy of Sciences 119, 2022.
     Sindhwani & Rosenberg, An RKHS for multi-view learning and manifold co-regularization, ICML 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.cooperative import CooperativeRidge
-    >>> from multikernel.kernels import Linear
-    >>> rng = np.random.default_rng(0)
-    >>> factor = rng.normal(size=60)
-    >>> X = factor[:, None] + 0.5 * rng.normal(size=(60, 8))  # two views of one factor
-    >>> views = [("rna", Linear(), range(4)), ("protein", Linear(), range(4, 8))]
-    >>> model = CooperativeRidge(views, rho=2.0).fit(X, factor)
-    >>> model.contributions(X).shape, bool(model.score(X, factor) > 0.9)
-    ((60, 2), True)
     """
 
     _easier = "raise alpha or lower rho"
@@ -232,7 +232,7 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
     C : float, default=1.0
         Penalty on margin violations, and on differences between views.
     rho : float >= 0, default=0.5
-        Strength of the agreement, relative to that of the loss. 0: the support vector machine on the sum of
+        Strength of the agreement, relative to that of the loss. 0: the SVM on the sum of
         the kernels (early fusion); the larger, the more the scores of the views agree.
     class_weight : dict or "balanced", default=None
         Multiplies C class by class.
@@ -241,10 +241,24 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
     ----------
     classes_ : array of shape (n_classes,)
     dual_coef_ : array of shape (n_machines, n_kernels, n_support)
-        One machine for two classes, else one for each class against the others.
+        One classifier for two classes, else one for each class against the others.
     support_, intercept_, view_names_, objective_, dual_gap_, n_iter_, status_, history_
-        As for :class:`CooperativeRidge`, with an intercept for each machine; the objective is the sum over
-        the machines.
+        As for :class:`CooperativeRidge`, with an intercept for each classifier; the objective is the sum
+        over classifiers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from multikernel.cooperative import CooperativeClassifier
+    >>> from multikernel.kernels import Linear
+    >>> rng = np.random.default_rng(0)
+    >>> factor = rng.normal(size=60)
+    >>> X = factor[:, None] + rng.normal(size=(60, 8))  # two views of one factor
+    >>> views = [("rna", Linear(), range(4)), ("protein", Linear(), range(4, 8))]
+    >>> search = GridSearchCV(CooperativeClassifier(views), {"rho": [0.0, 0.5, 1.0, 5.0]}).fit(X, factor > 0)
+    >>> bool(search.best_score_ > 0.8)
+    True
 
     Notes
     -----
@@ -260,20 +274,6 @@ class CooperativeClassifier(ClassifierMixin, _Cooperative):
     ----------
     Ding, Li, Narasimhan & Tibshirani, Cooperative learning for multiview analysis, Proceedings of the
     National Academy of Sciences 119, 2022.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from multikernel.cooperative import CooperativeClassifier
-    >>> from multikernel.kernels import Linear
-    >>> rng = np.random.default_rng(0)
-    >>> factor = rng.normal(size=60)
-    >>> X = factor[:, None] + rng.normal(size=(60, 8))  # two views of one factor
-    >>> views = [("rna", Linear(), range(4)), ("protein", Linear(), range(4, 8))]
-    >>> search = GridSearchCV(CooperativeClassifier(views), {"rho": [0.0, 0.5, 1.0, 5.0]}).fit(X, factor > 0)
-    >>> bool(search.best_score_ > 0.8)
-    True
     """
 
     _easier = "lower C or rho"

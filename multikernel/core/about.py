@@ -1,6 +1,6 @@
 """What a method is about: its row in the table of methods; siblings have one in common.
 
-Symbols: P kernels K_m of n samples with d columns, their weights μ or η, the value J of a machine on their
+Symbols: P kernels K_m of n samples with d columns, their weights μ or η, the value J of an SVM on their
 sum.
 """
 

@@ -474,7 +474,7 @@ def _require_aligned(cosines: Array) -> None:
     if not best > _UNALIGNED:
         raise ValueError(
             "alignment needs a kernel with y'Ky > 0 on the labelled points; the largest alignment of one "
-            f"kernel is {best:.1e}. Give kernels that know something of these labels."
+            f"kernel is {best:.1e}. Use kernels that are related to these labels."
         )
 
 

@@ -181,7 +181,7 @@ def _two_columns(scores: Array) -> Array:
 class Machines(NamedTuple):
     """Problems that share their kernel weights: samples, a name and ±1 targets for each binary machine.
 
-    A joint machine has ``codes``, the classes of the samples, in the place of signs.
+    A joint machine has ``codes``, the classes of the samples, instead of signs.
     """
 
     rows: Array

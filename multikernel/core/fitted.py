@@ -240,7 +240,7 @@ def _priced(values: Array, costs: Array) -> float:
 
 
 def efficient_points(costs: Any, scores: Any) -> Array:
-    """Which points no other beats: none is as good and cheaper, or as cheap and better.
+    """The Pareto-efficient points: no other is as good at a lower cost, or better at the same cost.
 
     Examples
     --------

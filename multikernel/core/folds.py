@@ -107,7 +107,7 @@ def _event_folds(
 class EventKFold:
     """Folds of censored times that have the same share of events each, for scikit-learn's `cv`.
 
-    Scikit-learn's own folds know nothing of events: with few of them, some parts have none, and no score.
+    Scikit-learn's own folds ignore events: with few of them, some parts have none, and no score.
 
     Parameters
     ----------

@@ -220,8 +220,8 @@ def check_finite_price(C: Any) -> float:
     """C of a machine whose kernel is learned by descent."""
     if check_price(C) == float("inf"):
         raise ValueError(
-            "C must be finite; got inf. Without errors a machine has no value at kernels that allow no exact "
-            "fit, so that a descent would not know where to go. Use a large C, such as 1e3."
+            "C must be finite; got inf. The objective is infinite at kernels that allow no exact fit, so "
+            "gradient descent cannot proceed. Use a large C, such as 1e3."
         )
     return float(C)
 

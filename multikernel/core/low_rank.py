@@ -96,7 +96,7 @@ _OF_ONE_ROUTE = (
 
 # ---------------------------------------------------------------------- route
 class LowRankWarning(UserWarning):
-    """Kernels are approximated although nobody asked for it, or less exactly than was asked for."""
+    """Kernels are approximated without a request, or less exactly than requested."""
 
 
 def choose_route(estimator: Any, X: Any) -> str:
@@ -165,8 +165,8 @@ def why_not_low_rank(estimator: Any, X: Any) -> str:
     stored = estimator._storage
     if stored.psd != "error":
         return (
-            f"psd={stored.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
-            "stand for is positive semidefinite. Leave psd out, or use gram='dense' or 'memmap'."
+            f"psd={stored.psd!r} repairs Gram matrices, and factors of low rank have none: they "
+            f"represent positive semidefinite kernels only. Leave psd out, or use gram='dense' or 'memmap'."
         )
     missing = missing_of(stored, X)
     if missing != "error":
@@ -379,7 +379,7 @@ def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstima
 
 # ---------------------------------------------------------------------- warnings
 def warn_of_factors(estimator: Any, factors: Factors) -> None:
-    """Say what nobody asked for, once a fit has its factors and its `approximation_`."""
+    """Warn of what was not requested, once a fit has its factors and its `approximation_`."""
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
     if is_unasked(estimator, factors):
@@ -389,7 +389,7 @@ def warn_of_factors(estimator: Any, factors: Factors) -> None:
 
 
 def is_unasked(estimator: Any, factors: Factors) -> bool:
-    """Whether nobody asked for the factors; of rows elsewhere there is no other choice."""
+    """Whether the factors were not requested; of rows elsewhere there is no other choice."""
     is_local = isinstance(factors.rows, LocalRows)
     return is_local and estimator._storage.gram == "auto" and not has_asked_for_factors(estimator)
 
@@ -449,7 +449,7 @@ def _warn_of_price(estimator: Any, factors: Factors) -> None:
     dense = estimate_memory(factors.rows.n_rows, factors.bank.n_kernels_, estimator._storage.dtype).total
     if needed > max(dense, _LITTLE):
         warn_caller(
-            "these factors are no cheaper than the Gram matrices that they stand for: use gram='dense', "
+            "these factors need more memory than the Gram matrices that they approximate: use gram='dense', "
             f"which is exact, or a smaller rank. {factors.memory.n_columns} columns take "
             f"{readable_size(needed)} of memory, Gram matrices {readable_size(dense)}.",
             LowRankWarning,

@@ -2,7 +2,7 @@
 
 ``"mean"`` and ``"complete"`` complete the kernels before anything is learned, in the bank.
 
-With ``"renormalize"`` an absent kernel is 0, and sample i is scaled so that the views S_i that it has speak
+With ``"renormalize"`` an absent kernel is 0, and sample i is scaled so that the views S_i that it has count
 for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij, c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is
 at equal weights, P / |S_i| for P kernels: views that count for little are not blown up, and the rounds come
 to an end. The weights are learned with the c of the weights before, uniform ones at first, until c is stable.
@@ -97,7 +97,8 @@ def require_whole_sample(has: Array) -> None:
     """Refuse training samples (n, n_kernels) none of which has all views."""
     if not has.all(axis=1).any():
         raise ValueError(
-            "missing='absent' needs at least one training sample that has all views (in each machine); got "
+            "missing='absent' needs at least one training sample that has all views (in each "
+            "classifier); got "
             f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
             "missing='renormalize' or 'complete', or leave out the views that are rare."
         )

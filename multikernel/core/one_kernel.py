@@ -116,7 +116,7 @@ class OneKernel(KernelEstimator):
         )
 
     def _test_blocks(self, X: Any) -> Iterator[Array]:
-        """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""
+        """Similarities to the training points, (n_rows, n_train), for a few thousand rows at a time."""
         return self._by_batches(X, self._test_block)
 
     def _test_block(self, X: Any) -> Array:

@@ -63,7 +63,7 @@ class TargetFacts(NamedTuple):
 
 # ---------------------------------------------------------------------- labels, targets, weights
 def encode_block(block: Block, classes: Array) -> tuple[Any, Array, Array]:
-    """Parts with class codes in the place of labels."""
+    """Parts with class codes instead of labels."""
     X, labels, weights = block.parts
     return X, np.searchsorted(classes, column_or_1d(labels)), block_weights(weights, block.n_rows)
 
@@ -434,7 +434,7 @@ def score_by_chunks(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
 def _check_kind(labels: Array, classes: Array) -> None:
     if isinstance(labels.tolist()[0], str) != isinstance(classes.tolist()[0], str):
         raise ValueError(
-            f"y must hold labels of the kind that the classifier knows, such as {classes.tolist()[0]!r}; got "
+            f"y must hold labels of the type seen in fit, such as {classes.tolist()[0]!r}; got "
             f"{labels.tolist()[0]!r}."
         )
 

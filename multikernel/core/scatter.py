@@ -23,7 +23,7 @@ class SingularScatterError(ValueError):
 
     def __init__(self, reg: float) -> None:
         super().__init__(
-            f"the total scatter is singular beside reg={reg:.1e}: the kernel matrix of the training points "
+            f"the total scatter is singular with reg={reg:.1e}: the kernel matrix of the training points "
             "(repeated points, or fewer features than points) has eigenvalues that are zero to rounding. "
             'Raise reg, or learn it with reg="learn".'
         )

@@ -282,7 +282,7 @@ def _named_columns(columns: dict[Any, Any], given: dict[str, Any]) -> dict[str, 
     others = [name for name in columns if name not in found.values()]
     if others:
         raise ValueError(
-            f"y must hold nothing beside event and time (and entry); got the columns {others} too, with "
+            f"y must hold event and time (and entry) only; got the columns {others} too, with "
             f"{_names_text(found)}. Leave them out."
         )
     if len(set(found.values())) < len(found):
@@ -390,9 +390,9 @@ def _as_events(values: Any) -> Array:
             f"the event of y must not be missing; entry {row} is {value}. Leave such samples out."
         )
     distinct = pd.unique(pd.Series(array))
-    remedy = f"Compare it with the value that stands for the event (it holds {_listed(distinct.tolist())})."
+    remedy = f"Compare it with the value of the event (it holds {_listed(distinct.tolist())})."
     if array.dtype.kind in "iuf" and set(distinct.tolist()) == {1, 2}:
-        remedy = "Where 2 stands for the event, as in R, pass event == 2."
+        remedy = "If 2 means the event, as in R, pass event == 2."
     raise ValueError(f"the event of y must be True or False, or 1 or 0; entry {row} is {value!r}. {remedy}")
 
 

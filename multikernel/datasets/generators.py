@@ -18,10 +18,10 @@ from multikernel._validation import (
 
 from .._typing import Array
 
-_ROWS = (3.0, 1.0, -1.0, -3.0)  # by turns of class +1 and −1
+_ROWS = (3.0, 1.0, -1.0, -3.0)  # alternately of class +1 and −1
 _LARGEST_X = 3.0
 
-# Share, label and place of each Gaussian; the classes are above and below, by turns from left to right.
+# Share, label and place of each Gaussian; the classes are above and below, alternately from left to right.
 _ABOVE, _BELOW = 1.0, -2.2
 _GAUSSIANS: dict[str, tuple[tuple[float, int, float], ...]] = {
     "GAUSS2": ((0.5, 1, -1.0), (0.5, -1, 1.0)),

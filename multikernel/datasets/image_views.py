@@ -93,7 +93,7 @@ def _as_image_stack(images: ArrayLike) -> FloatArray:
 
 def _check_cells(height: int, width: int, n_cells: int, n_bins: int) -> None:
     if n_bins < 2:
-        raise ValueError(f"n_bins must be at least 2, to tell directions apart; got {n_bins}.")
+        raise ValueError(f"n_bins must be at least 2, to distinguish directions; got {n_bins}.")
     if n_cells < 1 or height % n_cells or width % n_cells or min(height, width) < 2:
         raise ValueError(
             f"n_cells must divide height and width, and each must be at least 2; got n_cells={n_cells} for "

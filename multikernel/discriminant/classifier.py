@@ -31,9 +31,9 @@ DISCRIMINANT = About(
         "min λ tr H'(λI + Σ θ_i G̃_i)⁻¹H, θ ≥ 0, θ'r = 1: scatter between the classes against total "
         "scatter and λ"
     ),
-    solver="Newton over the simplex, duality gap",
-    cost="n³/3 + P n² for each of some ten iterations; memory P n² and a third, and four n²",
-    use="Many classes, a projection to look at, and a regularisation that is learned with the weights.",
+    solver="Newton's method on the simplex, duality gap",
+    cost="n³/3 + P n² for each of about ten iterations; memory (1.3 P + 4) n²",
+    use="Many classes, a projection to plot, and a regularization learned with the weights.",
     reference="Ye, Chen & Ji 2007",
 )
 
@@ -53,19 +53,8 @@ class KernelDiscriminantClassifier(
 ):
     r"""Regularised kernel discriminant analysis that learns its kernel, and its regularisation if asked.
 
-    .. math::
-
-        \min_{\theta \ge 0,\ \theta' r = 1}\ \lambda\,
-        \mathrm{tr}\, H' \Bigl(\lambda I + \sum_i \theta_i \tilde G_i\Bigr)^{-1} H
-
-    with the centred kernels :math:`\tilde G_i = P G_i P`, :math:`P = I - 11'/n`, their traces :math:`r_i`,
-    the regularisation :math:`\lambda`, and the columns :math:`h_c = \sqrt{n / n_c}\, P e_c` of :math:`H` for
-    the indicators :math:`e_c` of classes with :math:`n_c` points. For two classes :math:`H` is the one
-    column :math:`a` with :math:`1/n_+` on the second class of ``classes_`` and :math:`-1/n_-` on the first.
-    The smaller the value, the larger the scatter between the classes relative to the total scatter plus
-    :math:`\lambda I`. With ``reg="learn"`` the identity is one more kernel: the trace of
-    :math:`\tilde\theta_0 I + \sum_i \tilde\theta_i \tilde G_i` is 1, the objective has no factor
-    :math:`\lambda`, and :math:`\lambda = \tilde\theta_0 / \sum_i \tilde\theta_i r_i`.
+    Use it for many classes, for a projection to plot, or to learn the regularization with the weights
+    (``reg="learn"``). For sample weights, or for the largest margin, use :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -126,11 +115,38 @@ class KernelDiscriminantClassifier(
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has column names.
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from multikernel.discriminant import KernelDiscriminantClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-3)
+    (True, True)
+    >>> model.transform(X[1::2]).shape
+    (89, 2)
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        \min_{\theta \ge 0,\ \theta' r = 1}\ \lambda\,
+        \mathrm{tr}\, H' \Bigl(\lambda I + \sum_i \theta_i \tilde G_i\Bigr)^{-1} H
+
+    with the centred kernels :math:`\tilde G_i = P G_i P`, :math:`P = I - 11'/n`, their traces :math:`r_i`,
+    the regularisation :math:`\lambda`, and the columns :math:`h_c = \sqrt{n / n_c}\, P e_c` of :math:`H` for
+    the indicators :math:`e_c` of classes with :math:`n_c` points. For two classes :math:`H` is the one
+    column :math:`a` with :math:`1/n_+` on the second class of ``classes_`` and :math:`-1/n_-` on the first.
+    The smaller the value, the larger the scatter between the classes relative to the total scatter plus
+    :math:`\lambda I`. With ``reg="learn"`` the identity is one more kernel: the trace of
+    :math:`\tilde\theta_0 I + \sum_i \tilde\theta_i \tilde G_i` is 1, the objective has no factor
+    :math:`\lambda`, and :math:`\lambda = \tilde\theta_0 / \sum_i \tilde\theta_i r_i`.
+
     Predictions read all training samples, so that a saved model holds them all.
 
-    *The published approximation*, one matrix inequality with a diagonal in the place of one for each class,
+    *The published approximation*, one matrix inequality with a diagonal instead of one for each class,
     is not offered: for more than two classes its value is larger, by factors of 1.4 to 1.8 where we looked,
     and the exact problem costs no more here, where no matrix inequality is formed at all.
 
@@ -150,17 +166,6 @@ class KernelDiscriminantClassifier(
     ----------
     Ye, Chen & Ji, Discriminant kernel and regularization parameter learning via semidefinite programming,
     ICML 2007.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from multikernel.discriminant import KernelDiscriminantClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
-    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-3)
-    (True, True)
-    >>> model.transform(X[1::2]).shape
-    (89, 2)
     """
 
     about = DISCRIMINANT

@@ -185,8 +185,8 @@ def _check_extremes(columns: Columns, used: set[int]) -> Iterator[Finding]:
         row = int(np.nanargmax(np.maximum(column - high, low - column)))
         what = (
             f"{column[row]:.6g} in row {int(columns.rows[row])} is more than {1.0 / _EXTREME:.0f} times as "
-            f"far out as {percent(len(rest), len(values))} of the entries ({low:.4g} to {high:.4g}), which "
-            "beside it are all alike to a kernel, standardised or not."
+            f"far out as {percent(len(rest), len(values))} of the entries ({low:.4g} to {high:.4g}), "
+            f"which a kernel cannot distinguish next to it, standardized or not."
         )
         cut = columns.recipes.clip(name, low, high)
         remedy = f"Correct it if it is a mistake, or take logarithms, or cut it off: {cut}"
@@ -336,7 +336,7 @@ def check_refused(
 def check_dates(
     columns: Columns, facts: list[dict[str, Any]], used: set[int], refused: dict[int, str]
 ) -> Iterator[Finding]:
-    """Dates that kernels do read, as numbers that nobody had in mind."""
+    """Dates that kernels do read, as numbers, which is rarely intended."""
     for position, column in columns.others.items():
         if facts[position]["kind"] == "date" and position in used and position not in refused:
             name = columns.names[position]

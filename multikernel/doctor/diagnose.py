@@ -381,7 +381,7 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
 
 @dataclass(frozen=True)
 class _Choice:
-    """Parameters of a model that decide what stands for the kernels, and what that needs."""
+    """Parameters of a model that decide how the kernels are represented, and what that needs."""
 
     parameters: dict[str, str]
     estimate: MemoryEstimate
@@ -406,11 +406,11 @@ class _Choice:
 def examine_memory(
     n: int, n_kernels: int, kernels: Any, dtype: str, recipes: Recipes
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """What a fit on all n rows needs, by what stands for the kernels, and what is wrong with it.
+    """The memory of a fit on all n rows by kernel representation, and findings about it.
 
     Every method can have Gram matrices in memory; `mkl` and `ridge` can have them in a file with little
     beside it, and factors of low rank. Beyond 10 000 rows ``gram="auto"`` takes working sets of rows with
-    exact kernels (`mkl`) or factors. The dictionary speaks of Gram matrices in memory; ``choices`` has all
+    exact kernels (`mkl`) or factors. The dictionary is about Gram matrices in memory; ``choices`` has all
     there are, and ``chosen`` says what ``gram="auto"`` takes.
     """
     if n < 1 or n_kernels < 1:
@@ -435,7 +435,7 @@ def examine_memory(
 
 
 def _others(dense: MemoryEstimate, kernels: Any) -> list[_Choice]:
-    """What can be had in the place of Gram matrices in memory, the least change first."""
+    """What can be had instead of Gram matrices in memory, the least change first."""
     n, m, limit = dense.n, dense.n_kernels, dense.available
     file = estimate_memory(n, m, "float32", "memmap", limit, lean=True)
     found = [
@@ -455,7 +455,7 @@ def _approximated(others: list[_Choice]) -> Finding:
     what = (
         f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl learns on working sets of rows with exact kernels '
         "where the support rows are few enough; otherwise, and in ridge, it takes factors of low rank "
-        f"({factors} of memory) in the place of the kernels."
+        f"({factors} of memory) instead of the kernels."
     )
     remedy = (
         'For exact kernels, model.set_params(kernels=KernelBank(model.kernels, gram="dense")), or '

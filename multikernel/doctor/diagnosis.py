@@ -69,7 +69,7 @@ class Diagnosis:
     n_examined : int
         Rows that the kernels were computed on.
     task : {"classification", "regression", "survival", "unsupervised"}
-        What the target was taken for.
+        The task found from the target.
     kernels : list of dict
         For each kernel ``name``, ``mean_diagonal``, ``smallest_eigenvalue`` (divided by the mean diagonal),
         ``effective_rank`` ((Σ λ)² / Σ λ² of the centred kernel), ``alignment`` (centred, with the target) and
@@ -352,7 +352,7 @@ class Recipes:
         return f"model = make_pipeline(SimpleImputer({how}){names}, model)"
 
     def infinite_to_missing(self) -> str:
-        """NaN in the place of what is infinite."""
+        """NaN instead of what is infinite."""
         if self.kind == "frame":
             return "X = X.replace([np.inf, -np.inf], np.nan)"
         if self.kind == "sparse":

@@ -19,7 +19,7 @@ from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks
 from multikernel.views.stacks import as_stack, names_of
 
-_SAME = 0.9999  # centred alignment: weights of such kernels cannot be told apart
+_SAME = 0.9999  # centred alignment: weights of such kernels cannot be distinguished
 _FLAT = 1e-3  # of the trace left after centring: different samples are as alike as a sample and itself
 _SYMMETRISE = ("K = (K + K.T) / 2", "Symmetrise it in the file: K = (K + K.T) / 2")
 _APART, _FAR_APART = 10.0, 100.0  # ratios of mean diagonals: weights of the simplex follow the scale
@@ -199,7 +199,7 @@ def check_regularizing(examined: list[Examined]) -> Iterator[Finding]:
     ]
     if names and len(names) < len(examined):
         what = (
-            "so near the identity as to regularize by itself: discriminant analysis that learns its kernel "
+            "so close to the identity that it regularizes: discriminant analysis that learns its kernel "
             "learns reg = 0 with it, and a small reg changes nothing."
         )
         remedy = "Leave it out of KernelDiscriminantClassifier and DiscriminantMKL if reg is to decide."
@@ -267,7 +267,7 @@ def _check_doubles(usable: list[Examined], pairs: np.ndarray) -> Iterator[Findin
             doubles = [usable[other].name for other in same]
             what = (
                 f"up to its scale the same as kernel {kernel.name!r} (centred alignment "
-                f"{pairs[first, same[0]]:.6f}): their weights cannot be told apart."
+                f"{pairs[first, same[0]]:.6f}): their weights cannot be distinguished."
             )
             yield Finding("warning", named("kernel", doubles), what, f"Leave {doubles[0]!r} out.")
 

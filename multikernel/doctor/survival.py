@@ -12,7 +12,7 @@ from multikernel.core.survival_targets import SurvivalTarget, as_survival
 from multikernel.doctor.diagnosis import Finding, percent
 from multikernel.doctor.target import FOLDS, Target, nothing
 
-_FEW_EVENTS = 30  # of fewer, the interval of a concordance index is some 20 points wide
+_FEW_EVENTS = 30  # of fewer, the interval of a concordance index is about 20 points wide
 _TIED = 0.1  # of the events share their time with another: how ties are counted matters
 _SHUFFLED = "EventKFold(5)"
 

@@ -1,4 +1,4 @@
-"""The target: what it was taken for, and what is wrong with it."""
+"""The target: its task, and findings about it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _misshapen(shape: tuple[int, ...], n: int) -> Finding:
         what = f"there are {shape[1]} targets for each row; they were not examined."
         return Finding("note", "target", what, "Examine one at a time: diagnose(X, Y[:, 0]).")
     what = f"it must hold one entry for each of the {n} rows; got shape {shape}."
-    return Finding("error", "target", what, "Look for rows that were lost on the way: len(X), len(y).")
+    return Finding("error", "target", what, "Look for rows that were lost: len(X), len(y).")
 
 
 def _missing(known: np.ndarray, recipes: Recipes) -> Iterator[Finding]:
@@ -166,7 +166,7 @@ def _check_classes(
         yield strange
         return
     if numbers is not None and task == "auto" and len(counts) != 2 and not _counts_up(np.unique(numbers)):
-        what = f"its {len(counts)} whole numbers, {_range(numbers)}, were taken for classes."
+        what = f"its {len(counts)} whole numbers, {_range(numbers)}, were read as classes."
         yield Finding(
             "note",
             "target",

@@ -186,7 +186,8 @@ def check_same_views(views: list[View]) -> Iterator[Finding]:
         first = distinct[source].name
         if view.name != first:
             what = (
-                f"the same kernel on the same columns as view {first!r}: their weights cannot be told apart."
+                f"the same kernel on the same columns as view {first!r}: their weights cannot be "
+                f"distinguished."
             )
             yield Finding("warning", named("view", [view.name]), what, f"Leave {view.name!r} out.")
 
@@ -204,7 +205,7 @@ def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
             name = columns.names[columns.positions[places[int(shares.argmax())]]]
             what = (
                 f"column {name!r} has {percent(shares.max(), 1.0)} of the variance of its {len(places)} "
-                "columns, so that the kernel hardly sees the others."
+                "columns, so that the kernel almost ignores the others."
             )
             remedy = f"View({view.name!r}, kernel, columns, standardize=True)"
             command = "standardize = true in the file of views, or --kernels auto"

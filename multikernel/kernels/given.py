@@ -211,6 +211,15 @@ class EmpiricalMap(_Unary):
     rows : Rows or None
         The training rows, of a fitted kernel.
 
+    Examples
+    --------
+    >>> def distance(X, Z):
+    ...     return np.abs(np.subtract.outer(np.ravel(X), np.ravel(Z)))
+    >>> kernel = EmpiricalMap(distance).fit([[0.0], [1.0], [3.0]])
+    >>> kernel([[0.0], [2.0]])
+    array([[10.,  5.],
+           [ 5.,  6.]])
+
     Notes
     -----
     A new row is compared with all training rows, also by a model that keeps few of them. Similarities of the
@@ -225,15 +234,6 @@ class EmpiricalMap(_Unary):
     L. Liao and W. S. Noble (2003). Combining pairwise sequence similarity and support vector machines for
     detecting remote protein evolutionary and structural relationships. Journal of Computational Biology 10,
     857–868.
-
-    Examples
-    --------
-    >>> def distance(X, Z):
-    ...     return np.abs(np.subtract.outer(np.ravel(X), np.ravel(Z)))
-    >>> kernel = EmpiricalMap(distance).fit([[0.0], [1.0], [3.0]])
-    >>> kernel([[0.0], [2.0]])
-    array([[10.,  5.],
-           [ 5.,  6.]])
     """
 
     rows: Rows | None = field(default=None, init=False, repr=False)

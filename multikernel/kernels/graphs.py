@@ -79,7 +79,7 @@ class GraphKernel(Kernel):
     - a graph of grakel.
 
     Graphs are undirected: an edge stands for both directions. Labels may be left out; nodes or edges without
-    labels are all alike.
+    labels are all equal.
 
     Parameters
     ----------
@@ -94,17 +94,6 @@ class GraphKernel(Kernel):
     **parameters
         Of the kernel, as grakel calls them.
 
-    Notes
-    -----
-    Larger graphs have larger values: ``normalize="diagonal"`` of the view makes graphs of any size
-    comparable. Kernels of grakel that depend on chance or on the other training graphs (graphlet sampling,
-    propagation, and others) are refused: a prediction would not be of the kernel that was learned. Their
-    matrices can be given as precomputed kernels. Models keep the graphs and no object of grakel.
-
-    References
-    ----------
-    Siglidis et al., "GraKeL: A Graph Kernel Library in Python", Journal of Machine Learning Research 2020.
-
     Examples
     --------
     >>> chain = ([(0, 1), (1, 2)], ["C", "C", "O"])
@@ -115,6 +104,17 @@ class GraphKernel(Kernel):
     >>> GraphKernel("weisfeiler_lehman", n_iter=1)([chain, ring])
     array([[ 8.,  7.],
            [ 7., 10.]])
+
+    Notes
+    -----
+    Larger graphs have larger values: ``normalize="diagonal"`` of the view makes graphs of any size
+    comparable. Kernels of grakel that depend on chance or on the other training graphs (graphlet sampling,
+    propagation, and others) are refused: a prediction would not be of the kernel that was learned. Their
+    matrices can be given as precomputed kernels. Models keep the graphs and no object of grakel.
+
+    References
+    ----------
+    Siglidis et al., "GraKeL: A Graph Kernel Library in Python", Journal of Machine Learning Research 2020.
     """
 
     kernel: str = "weisfeiler_lehman"
@@ -361,7 +361,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def _nodes(pairs: list[tuple[Any, Any]], labels: Any) -> tuple[Any, list[Any]]:
-    """Which position each node has, and the labels in that order; nodes without labels are all alike."""
+    """Which position each node has, and the labels in that order; nodes without labels are all equal."""
     if isinstance(labels, Mapping):
         names = {_plain(node): position for position, node in enumerate(labels)}
         listed = [_plain(label) for label in labels.values()]
@@ -381,7 +381,7 @@ def _nodes(pairs: list[tuple[Any, Any]], labels: Any) -> tuple[Any, list[Any]]:
 
 
 def _labels_of(pairs: list[tuple[Any, Any]], labels: Any) -> list[Any]:
-    """One label for each edge; edges without labels are all alike."""
+    """One label for each edge; edges without labels are all equal."""
     if labels is None:
         return [0] * len(pairs)
     if isinstance(labels, Mapping):

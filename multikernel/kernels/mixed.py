@@ -30,11 +30,6 @@ class Hamming(Kernel):
     ----------
     gamma : float or None, default=None
 
-    Notes
-    -----
-    Columns may hold texts, objects that can be compared, whole numbers or logical values. Entries that are
-    missing are refused: :class:`Mixed` reads them.
-
     Examples
     --------
     >>> Hamming()([["a", "x"], ["a", "y"]])
@@ -43,6 +38,11 @@ class Hamming(Kernel):
     >>> Hamming(gamma=2.0)([["a", "x"], ["a", "y"]]).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
+
+    Notes
+    -----
+    Columns may hold texts, objects that can be compared, whole numbers or logical values. Entries that are
+    missing are refused: :class:`Mixed` reads them.
     """
 
     gamma: float | None = checked(None, check_number, above=0.0)
@@ -171,6 +171,15 @@ class Mixed(Kernel):
         Columns of numbers that are categories, such as codes, by name or by their position among the columns
         of the kernel. Texts, objects, logical values and pandas' categories are categories always.
 
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> patients = pd.DataFrame({"age": [40.0, 60.0, None], "sex": ["f", "m", "f"]})
+    >>> Mixed().fit(patients)(patients).round(3)
+    array([[1.  , 0.  , 0.75],
+           [0.  , 1.  , 0.25],
+           [0.75, 0.25, 0.75]])
+
     Notes
     -----
     The mean of a column with more than 128 different numbers is taken over 128 of them, evenly spaced in
@@ -180,15 +189,6 @@ class Mixed(Kernel):
     References
     ----------
     Daemen & De Moor, "Development of a kernel function for clinical data", IEEE EMBC 2009 (without gaps).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> patients = pd.DataFrame({"age": [40.0, 60.0, None], "sex": ["f", "m", "f"]})
-    >>> Mixed().fit(patients)(patients).round(3)
-    array([[1.  , 0.  , 0.75],
-           [0.  , 1.  , 0.25],
-           [0.75, 0.25, 0.75]])
     """
 
     scale: str = "range"

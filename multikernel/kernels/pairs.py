@@ -32,15 +32,15 @@ class Kronecker(_Binary):
     """k((a, b), (c, d)) = κ_left(a, c) κ_right(b, d), for rows with a left and a right object side by side.
 
     What the two kernels learn from the data, such as the width of a Gaussian, each learns from its own
-    objects, as often as they occur. Ready-made kernels between objects go in as
+    objects, as often as they occur. Precomputed kernels between objects go in as
     ``Kronecker(Precomputed(K_left), Precomputed(K_right))``, with two columns of positions.
 
     Parameters
     ----------
     left, right : Kernel or callable
     split : None, int or two lists of columns, default=None
-        Which columns hold the left object: the first half, so many of the first, or those listed first, by
-        position or, of a DataFrame, by name; the second list is the right object's.
+        Which columns hold the left object: the first half, the given number of first columns, or those listed
+        first, by position or, of a DataFrame, by name; the second list is the right object's.
 
     Examples
     --------
@@ -89,23 +89,23 @@ class Pairwise(_Unary):
     """k((a, b), (c, d)) = κ(a, c) κ(b, d) + κ(a, d) κ(b, c), for rows that hold two objects side by side.
 
     A row of 2d columns is the pair of the objects in its first d and its last d columns, in any order. What κ
-    learns from the data, such as the width of a Gaussian, it learns from all objects of the pairs. Ready-made
-    kernels between objects go in as ``Pairwise(Precomputed(K))``, with two columns of positions.
+    learns from the data, such as the width of a Gaussian, it learns from all objects of the pairs.
+    Precomputed kernels between objects go in as ``Pairwise(Precomputed(K))``, with two columns of positions.
 
     Parameters
     ----------
     base : Kernel or callable
         κ.
 
-    Notes
-    -----
-    A view of it cannot standardise its columns: the two objects of a pair would be in different units.
-
     Examples
     --------
     >>> from multikernel.kernels import Linear
     >>> Pairwise(Linear())([[1.0, 2.0]], [[3.0, 4.0], [4.0, 3.0]])
     array([[48., 48.]])
+
+    Notes
+    -----
+    A view of it cannot standardise its columns: the two objects of a pair would be in different units.
     """
 
     _standardizes = False

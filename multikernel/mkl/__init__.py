@@ -1,7 +1,7 @@
-"""Multiple kernel learning with global weights: one certified convex problem for each machine.
+"""Multiple kernel learning with global weights: one certified convex problem for each classifier.
 
 Lanckriet et al. (2004), Bach, Lanckriet & Jordan (2004), Kloft et al. (2011); Gönen (2010) for costs and
-regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of a machine on
+regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of an SVM on
 Σ μ_m K_m, d the costs of the kernels.
 
 ``classifier``, ``regressors``, ``one_class``: the estimators; ``working_sets``: the same on the rows that

@@ -47,15 +47,10 @@ LOSSES = ("hinge", "squared_hinge")
 
 MKL = About(
     family="margin",
-    problem=(
-        "min J(μ), μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the value of a support vector machine on Σ μ_m K_m, d its "
-        "costs"
-    ),
-    solver="Newton's steps over warm-started machines (SMO), active kernels only; duality gap",
-    cost=(
-        "some ten machines, reads of the active kernels; memory P n² for the kernels and a third beside them"
-    ),
-    use="The first learned model to try: sparse weights of views at norm=1, all kernels in use at norm=2.",
+    problem=("min J(μ), μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of an SVM on Σ μ_m K_m, d the costs"),
+    solver="Newton's method on the weights, warm-started SMO on the active kernels; duality gap",
+    cost=("about ten SVM fits, passes over the active kernels; memory 1.3 P n²"),
+    use="The first model with learned weights to try: sparse at norm=1, all kernels in use at norm=2.",
     reference="Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004; Kloft et al. 2011",
 )
 
@@ -134,6 +129,16 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         and memory needed
     total_cost_ : float, cost of predicting one sample
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import Gaussian, MKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
+    >>> model = MKLClassifier(views, multiclass="shared").fit(X, y)
+    >>> model.weights_frame()["weight"].idxmax(), bool(model.dual_gap_ <= 1e-3)
+    ('petal', True)
+
     Notes
     -----
     With kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m` and labels :math:`y_i = \pm 1`, it solves
@@ -152,16 +157,6 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multikernel import Gaussian, MKLClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
-    >>> model = MKLClassifier(views, multiclass="shared").fit(X, y)
-    >>> model.weights_frame()["weight"].idxmax(), bool(model.dual_gap_ <= 1e-3)
-    ('petal', True)
     """
 
     about = MKL
@@ -188,7 +183,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLClassifier":
-        """Learn the kernel weights and the machines.
+        """Learn the kernel weights and the classifiers.
 
         Parameters
         ----------
@@ -232,7 +227,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     def _why_not_low_rank(self) -> str:
         if self.multiclass in IN_ONE_MACHINE:
             return (
-                f"multiclass={self.multiclass!r} has no low-rank route: its classes share one machine. Use "
+                f"multiclass={self.multiclass!r} is not available with low-rank kernels. Use "
                 "'shared', 'ovr' or 'ovo', or gram='dense' or 'memmap'."
             )
         if isinstance(self.C, str) or np.isinf(self.C):

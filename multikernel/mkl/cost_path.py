@@ -48,11 +48,11 @@ class CostPath(CostFront):
     ----------
     table : DataFrame, one row for each exponent
         ``score`` and ``score_sd`` over the folds; ``n_support`` and ``support_share`` (of the training
-        samples; for a model on factors, the mean rank of its active kernels in the place of support samples);
+        samples; for a model on factors, the mean rank of its active kernels instead of support samples);
         ``n_active``, the number of kernels that a prediction needs; ``cost`` and ``cost_sd`` of predicting
         one sample, at the true costs (as ``total_cost_`` counts it); ``cost_share``, its part of the cost of
-        all kernels to all training samples; ``efficient``, whether no other exponent is as good and cheaper,
-        or as cheap and better. All but the last are means over the folds.
+        all kernels to all training samples; ``efficient``, whether no other exponent is as good at a lower
+        cost, or better at the same cost. All but the last are means over the folds.
     weights : DataFrame of shape (n_exponents, n_kernels)
         The kernel weights, means over the folds.
     scores : DataFrame of shape (n_exponents, n_folds)
@@ -103,7 +103,7 @@ def cost_path(
         d_m(e) = (d_m / \min_k d_k)^e
 
     for every exponent e: at 0 costs do not count, at 1 they count as they are, beyond they count more. Only
-    their proportions matter, so that the cheapest kernel, and with it the meaning of C, stays as it is.
+    their proportions matter, so the least cost, and with it the meaning of C, does not change.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def cost_path(
 
     Notes
     -----
-    A dear kernel that is needed all the same becomes smaller as the exponent grows, as if C were smaller: it
+    A costly kernel that is needed becomes smaller as the exponent grows, as if C were smaller: it
     may take more support samples, and the cost may rise. Give a search over C where that matters.
 
     An exponent that was chosen for its score has a score that is too good: judge it on other samples.

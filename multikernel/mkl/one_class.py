@@ -16,15 +16,11 @@ from .classifier import MKL
 
 @dataclass(eq=False, repr=False)
 class MKLOneClass(MachineNovelty, BaseMKL):
-    r"""One-class support vector machine that learns the weights of its kernels.
+    r"""One-class SVM that learns the weights of its kernels.
 
-    .. math::
-
-        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
-        - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
-
-    with dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. The scores
-    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+    Use it to detect outliers from several kernels when all training samples are of one class. With few or
+    unequal kernels, compare it with ``norm=numpy.inf``, which is the plain sum. With labeled outliers, use
+    :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -56,7 +52,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, n_iter_,
     status_, history_, gram_, memory_
-        As for :class:`MKLClassifier`, with one machine.
+        As for :class:`MKLClassifier`, with ``n_machines = 1``.
     dual_gap_ : float
         The duality gap, relative to |objective_|. That may be 0, as for linear kernels of centred data: it
         counts as at least a thousandth of tr(K)/(2n²), K the smallest kernel.
@@ -69,6 +65,18 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     >>> model = MKLOneClass(nu=0.1).fit(X)
     >>> model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
+        - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
+
+    with dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. The scores
+    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
     """
 
     _storage_options = ("psd", "gram", "dtype", "missing")

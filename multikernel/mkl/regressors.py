@@ -27,9 +27,9 @@ from .working_sets import Group, fit_working_sets, may_take_sets
 RIDGE = About(
     family="ridge",
     problem="min Σ_k ½‖y_k − f_k‖² + ½α‖f_k‖² in the space of Σ μ_m K_m, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",
-    solver="Newton's steps over the weights, a linear system for each value; duality gap",
-    cost="n³/3 + P n² for each of some ten steps; memory P n² for the kernels and a third beside them",
-    use="Values with Gaussian noise, or several outputs that are to share their kernels.",
+    solver="Newton's method on the weights, one linear system for each value; duality gap",
+    cost="n³/3 + P n² for each of about ten steps; memory 1.3 P n²",
+    use="Regression with Gaussian noise, or several outputs with shared or separate kernel weights.",
     reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
 )
 
@@ -68,13 +68,8 @@ class StackRegressor(RegressorMixin):
 class MKLRegressor(StackRegressor, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
-    .. math::
-
-        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{-C \le \beta \le C,\ 1'\beta = 0}\
-        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
-
-    with targets :math:`y`, dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs
-    :math:`d_m`.
+    Use it for regression that ignores small errors and is robust to outliers among the targets. For several
+    outputs, or for a faster fit, use :class:`MKLRidge`; to choose C and the norm, :class:`MKLRegressorCV`.
 
     Parameters
     ----------
@@ -111,7 +106,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     C_, epsilon_ : float, the penalty and the width of this fit
     kernel_weights_, view_names_, dual_coef_, support_, coef_, gram_, memory_, approximation_, intercept_,
     total_cost_, objective_, dual_gap_, n_iter_, status_, history_
-        As for :class:`MKLClassifier`, with one machine.
+        As for :class:`MKLClassifier`, with ``n_machines = 1``.
 
     Examples
     --------
@@ -124,6 +119,18 @@ class MKLRegressor(StackRegressor, BaseMKL):
     >>> model = MKLRegressor([("wave", Gaussian(), [0]), ("noise", Gaussian(), [1])], C=10.0).fit(X, y)
     >>> model.kernel_weights_.round(2).tolist()
     [1.0, 0.0]
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{-C \le \beta \le C,\ 1'\beta = 0}\
+        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
+
+    with targets :math:`y`, dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs
+    :math:`d_m`.
     """
 
     about = MKL
@@ -146,7 +153,7 @@ class MKLRegressor(StackRegressor, BaseMKL):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRegressor":
-        """Learn the kernel weights and the machine.
+        """Learn the kernel weights and the regressor.
 
         Parameters
         ----------
@@ -241,13 +248,8 @@ class MKLRegressor(StackRegressor, BaseMKL):
 class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, for all outputs or for each.
 
-    .. math::
-
-        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
-        \sum_k \tfrac12 \|y_k - f_k\|^2 + \tfrac\alpha2 \|f_k\|^2_{K(\mu)}
-
-    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. With
-    ``targets="each"`` this is the problem of each output by itself, with weights of its own.
+    Use it for regression with Gaussian noise, and for many outputs. To choose alpha and the norm, use
+    :class:`MKLRidgeCV`; for robustness to outliers, :class:`MKLRegressor`.
 
     Parameters
     ----------
@@ -299,14 +301,6 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all; on factors, landmarks only.
-
-    References
-    ----------
-    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
-
     Examples
     --------
     >>> import numpy as np
@@ -316,6 +310,24 @@ class MKLRidge(MultiOutputMixin, StackRegressor, BaseMKL):
     >>> model = MKLRidge([("signal", Linear(), [0]), ("noise", Linear(), [1])]).fit(X, 3 * X[:, 0] + 1)
     >>> model.kernel_weights_.round(3).tolist(), float(model.predict([[1.0, 0.0]])[0].round(1))
     ([1.0, 0.0], 3.9)
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
+        \sum_k \tfrac12 \|y_k - f_k\|^2 + \tfrac\alpha2 \|f_k\|^2_{K(\mu)}
+
+    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. With
+    ``targets="each"`` this is the problem of each output by itself, with weights of its own.
+
+    Predictions read all training samples, so that a saved model holds them all; on factors, landmarks only.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
     """
 
     about = RIDGE

@@ -29,9 +29,9 @@ from .classifier import MKLClassifier
 TUNED = About(
     family="margin",
     problem="max over C and p of the mean score on folds of multiple kernel learning with this C and norm p",
-    solver="halving of the grid on folds of one Gram stack; the last model has a duality gap",
-    cost="six to ten fits of MKLClassifier for 8 values of C, 4 norms and 5 folds; memory 1.7 P n²",
-    use="The model to try first: nothing to set, probabilities and intervals from the same folds.",
+    solver="successive halving of the grid on the folds of one Gram stack; duality gap of the final model",
+    cost="6 to 10 fits of MKLClassifier for 8 values of C, 4 norms and 5 folds; memory 1.7 P n²",
+    use="The first model to try: nothing to set; probabilities and intervals from the same folds.",
     reference="Kloft et al. 2011; Jamieson & Talwalkar 2016",
 )
 
@@ -41,18 +41,9 @@ TUNED = About(
 class MKLClassifierCV(MachineClassifier, Tuned):
     r"""Support vector classifier with learned kernel weights that chooses C and the norm by cross-validation.
 
-    .. math::
-
-        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K
-        \text{score}\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
-
-    with :math:`f^{(-k)}_{C, p}` the :class:`MKLClassifier` with penalty :math:`C` and `norm` :math:`p`,
-    learned without the samples of fold :math:`k`. The last model is that classifier on all samples at the
-    values chosen. It is to :class:`MKLClassifier` what LassoCV is to Lasso: the kernels of all samples are
-    computed once, and the whole default grid costs six to ten fits.
-
-    Use it where nothing is known of C, or of how many kernels matter. Use :class:`MKLClassifier` where both
-    are known, and for more rows than a Gram stack holds (some 10 000).
+    Use it where good values of C and the norm are not known. Use :class:`MKLClassifier` where both are known,
+    or for more rows than a Gram stack holds (about 10 000). It relates to :class:`MKLClassifier` as LassoCV
+    does to Lasso.
 
     Parameters
     ----------
@@ -143,12 +134,38 @@ class MKLClassifierCV(MachineClassifier, Tuned):
     gram_ : {"dense", "memmap"}, the kernel representation used
     memory_ : MemoryEstimate
     missing_ : str, what was done with samples that lack views
-    objective_ : float, the dual value of the last fit (sum over the machines)
-    dual_gap_ : float, its relative duality gap (the largest of the machines)
+    objective_ : float, the dual value of the last fit (sum over classifiers)
+    dual_gap_ : float, its relative duality gap (maximum over classifiers)
     n_iter_, status_, history_ : of the last fit; the status also says if the search ended early
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from multikernel import MKLClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MKLClassifierCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[::2], y[::2])
+    >>> sorted(model.best_params_), len(model.cv_results_["params"])
+    (['C', 'norm'], 6)
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), model.predict_proba(X[:2]).shape
+    (True, (2, 2))
 
     Notes
     -----
+    It chooses
+
+    .. math::
+
+        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K
+        \text{score}\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
+
+    with :math:`f^{(-k)}_{C, p}` the :class:`MKLClassifier` with penalty :math:`C` and `norm` :math:`p`,
+    learned without the samples of fold :math:`k`. The last model is that classifier on all samples at the
+    values chosen. It is to :class:`MKLClassifier` what LassoCV is to Lasso: the kernels of all samples are
+    computed once, and the whole default grid costs six to ten fits.
+
+    Use it where nothing is known of C, or of how many kernels matter. Use :class:`MKLClassifier` where both
+    are known, and for more rows than a Gram stack holds (about 10 000).
+
     What kernels take from the data (median widths, means and deviations of columns) they take from all
     samples, validation samples included; labels they never see. Where that matters, as for kernels made from
     the labels, use GridSearchCV around :class:`MKLClassifier`.
@@ -169,17 +186,6 @@ class MKLClassifierCV(MachineClassifier, Tuned):
     Jamieson & Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS
     2016.
     Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import MKLClassifierCV
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = MKLClassifierCV(Cs=[0.1, 1, 10], norms=[1, 2], cv=3).fit(X[::2], y[::2])
-    >>> sorted(model.best_params_), len(model.cv_results_["params"])
-    (['C', 'norm'], 6)
-    >>> bool(model.score(X[1::2], y[1::2]) > 0.95), model.predict_proba(X[:2]).shape
-    (True, (2, 2))
     """
 
     about = TUNED

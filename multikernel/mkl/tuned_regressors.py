@@ -114,13 +114,8 @@ class _TunedRegressor(RegressorMixin, Tuned):
 class MKLRegressorCV(_TunedRegressor):
     r"""ε-support vector regression with learned kernel weights that chooses C and the norm on folds.
 
-    .. math::
-
-        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K R^2\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
-
-    with :math:`f^{(-k)}_{C, p}` the :class:`MKLRegressor` with penalty :math:`C` and `norm` :math:`p`,
-    learned without the samples of fold :math:`k`. The out-of-fold residuals of the candidate chosen also
-    give intervals, by ``predict_interval``.
+    Use it where good values of C and the norm are not known. Use :class:`MKLRegressor` where both are known,
+    or for more rows than a Gram stack holds (about 10 000).
 
     Parameters
     ----------
@@ -176,17 +171,6 @@ class MKLRegressorCV(_TunedRegressor):
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRegressor`.
 
-    Notes
-    -----
-    As for :class:`MKLClassifierCV`: kernels are scaled by all samples. ``halving=False`` is GridSearchCV with
-    `epsilon` a number; "auto" takes the deviation of all values, GridSearchCV that of each training part.
-
-    References
-    ----------
-    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
-    Barber, Candès, Ramdas & Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 49,
-    2021.
-
     Examples
     --------
     >>> import numpy as np
@@ -200,6 +184,27 @@ class MKLRegressorCV(_TunedRegressor):
     >>> low, high = model.predict_interval(X[100:], coverage=0.9).T
     >>> bool(np.mean((low <= y[100:]) & (y[100:] <= high)) > 0.8)
     True
+
+    Notes
+    -----
+    It chooses
+
+    .. math::
+
+        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K R^2\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
+
+    with :math:`f^{(-k)}_{C, p}` the :class:`MKLRegressor` with penalty :math:`C` and `norm` :math:`p`,
+    learned without the samples of fold :math:`k`. The out-of-fold residuals of the candidate chosen also
+    give intervals, by ``predict_interval``.
+
+    As for :class:`MKLClassifierCV`: kernels are scaled by all samples. ``halving=False`` is GridSearchCV with
+    `epsilon` a number; "auto" takes the deviation of all values, GridSearchCV that of each training part.
+
+    References
+    ----------
+    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Barber, Candès, Ramdas & Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 49,
+    2021.
     """
 
     about = TUNED
@@ -249,17 +254,7 @@ class MKLRegressorCV(_TunedRegressor):
 class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     r"""Kernel ridge regression with learned kernel weights that chooses alpha and the norm.
 
-    .. math::
-
-        (\hat\alpha, \hat p) = \arg\min_{\alpha,\, p}\ \frac1n \sum_i
-        \Bigl(\frac{(P y)_i}{P_{ii}}\Bigr)^2, \qquad
-        P = A^{-1} - \frac{A^{-1} 1 1' A^{-1}}{1' A^{-1} 1}, \quad
-        A = \sum_m \mu_m K_m + \alpha I
-
-    with :math:`\mu` the weights that :class:`MKLRidge` learns at :math:`\alpha` and `norm` :math:`p`. The
-    sum is the leave-one-out error, in closed form, at these weights, which have seen all samples. With `cv`
-    folds the weights of each fold are learned without its validation samples, too. The residuals of the
-    candidate chosen also give intervals, by ``predict_interval``.
+    Use it where good values of alpha and the norm are not known. Use :class:`MKLRidge` where both are known.
 
     Parameters
     ----------
@@ -337,16 +332,6 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRidge`.
 
-    Notes
-    -----
-    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
-
-    References
-    ----------
-    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
-    Allen, The relationship between variable selection and data augmentation and a method for prediction,
-    Technometrics 16, 1974.
-
     Examples
     --------
     >>> import numpy as np
@@ -357,6 +342,30 @@ class MKLRidgeCV(MultiOutputMixin, _TunedRegressor):
     >>> model = MKLRidgeCV(views, alphas=[0.1, 1, 10]).fit(X, 3 * X[:, 0] + 1)
     >>> model.alpha_, model.norm_, float(model.predict([[1.0, 0.0]])[0].round(1))
     (0.1, 1.0, 4.0)
+
+    Notes
+    -----
+    It chooses
+
+    .. math::
+
+        (\hat\alpha, \hat p) = \arg\min_{\alpha,\, p}\ \frac1n \sum_i
+        \Bigl(\frac{(P y)_i}{P_{ii}}\Bigr)^2, \qquad
+        P = A^{-1} - \frac{A^{-1} 1 1' A^{-1}}{1' A^{-1} 1}, \quad
+        A = \sum_m \mu_m K_m + \alpha I
+
+    with :math:`\mu` the weights that :class:`MKLRidge` learns at :math:`\alpha` and `norm` :math:`p`. The
+    sum is the leave-one-out error, in closed form, at these weights, which have seen all samples. With `cv`
+    folds the weights of each fold are learned without its validation samples, too. The residuals of the
+    candidate chosen also give intervals, by ``predict_interval``.
+
+    As for :class:`MKLClassifierCV`: kernels are scaled by all samples, ``halving=False`` is GridSearchCV.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
+    Allen, The relationship between variable selection and data augmentation and a method for prediction,
+    Technometrics 16, 1974.
     """
 
     about = TUNED_RIDGE

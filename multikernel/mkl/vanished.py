@@ -1,4 +1,4 @@
-"""Kernels that lose their weight on factors, for want of rank: found by a small fit on Gram matrices.
+"""Kernels that lose their weight on factors of too small a rank: found by a small fit on Gram matrices.
 
 Factors that hold little of a kernel take from it what it was chosen for, and another kernel gets its weight.
 A fit that took factors unasked therefore learns the weights of a few hundred rows on Gram matrices too. Views
@@ -55,7 +55,7 @@ class Vanished:
 
 
 def warn_of_vanished(model: Any, given: GivenRows, factors: Factors) -> None:
-    """Name the views of a model fitted to factors that nobody asked for which lost their weight on them.
+    """Name the views of a model fitted to factors without a request that lost their weight on them.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def warn_of_vanished(model: Any, given: GivenRows, factors: Factors) -> None:
         remedy = f"Give View or KernelBank this rank, or use {exact}" if can_be_held else f"Use {exact}"
         warn_caller(
             "kernels lose their weight because factors of low rank do not hold them: "
-            f"{', '.join(map(str, vanished))}. {remedy}; gram='low_rank' says that the factors are wanted as "
-            "they are.",
+            f"{', '.join(map(str, vanished))}. {remedy}; set gram='low_rank' to keep the factors as they "
+            f"are.",
             LowRankWarning,
         )
 

@@ -66,7 +66,7 @@ class NoWorkingSetsError(Exception):
 def may_take_sets(model: Any, X: Any) -> bool:
     """Whether a model that takes no Gram matrices of all rows may take those of working sets.
 
-    It may where `rank` is "auto", or where nobody asked for factors, on rows in this process.
+    It may where `rank` is "auto", or where factors were not requested, on rows in this process.
     """
     stored = model._storage
     if model.gram_ != "low_rank" or is_dask(X):

@@ -51,22 +51,8 @@ _FOR_STARTS = 0.25  # of all operations: what starts may take before no other is
 class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier with a mixture of kernel Gaussians for each class: kernel weights depend on the sample.
 
-    .. math::
-
-        f(x) = \ln \sum_m e^{F^+_m(x)} - \ln \sum_m e^{F^-_m(x)}, \qquad
-        F^\pm_m(x) = a^\pm_m + \langle w^\pm_m, \phi_m(x) \rangle - \tfrac12 k_m(x, x)
-
-    where each class has one component for each of its kernels :math:`k_m` with feature map :math:`\phi_m`.
-    Fitting lowers
-
-    .. math::
-
-        \Phi = \tfrac12 \sum_m \|w^\pm_m\|^2 + C \sum_t \bigl[\gamma_t - \ln \sum_m e^{F^{y_t}_m(x_t)}
-        + \max_m F^{-y_t}_m(x_t)\bigr]_+
-
-    over :math:`w` and the offsets :math:`a`, by turns of the posteriors of the components and a convex
-    problem (latent maximum entropy discrimination; the concave–convex procedure). A kernel's weight at
-    :math:`x` is its posterior, :math:`\nu^\pm_m(x) = e^{F^\pm_m(x)} / \sum_r e^{F^\pm_r(x)}`.
+    Use it where each class has several mechanisms, each with its own kernel. The problem is not convex, and
+    its cost limits it to about 2000 samples; for global weights, use :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -93,7 +79,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         fewer where they would take more than a quarter of the work that `max_iter` allows.
     max_iter : int, default=30
         Maximum number of turns from each start. Turns of more than 6e10 arithmetic operations, those of all
-        machines together, count as several: with the default no start takes more than some 2e12.
+        classifiers together, count as several: with the default no start takes more than some 2e12.
     max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
     tol : float, default=1e-3
@@ -121,9 +107,9 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,)
-        The mean of the weights over the training samples, both mixtures and all machines.
+        The mean of the weights over the training samples, both mixtures and all classifiers.
     machine_weights_ : array of shape (n_machines, n_kernels)
-        The same of each machine.
+        The same for each classifier.
     view_names_, machine_names_ : list of str
     dual_coef_ : array of shape (n_machines, 2, n_kernels, n_support)
         Coefficients of the components of the positive and of the negative mixture.
@@ -132,14 +118,14 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     support_ : array of shape (n_support,)
         Indices of the support samples.
     classes_ : array of shape (n_classes,)
-    objective_ : float, :math:`\Phi` (sum over the machines)
+    objective_ : float, :math:`\Phi` (sum over classifiers)
     dual_gap_ : float
         How far, relative to Φ (or to min(1, C Σ γ), if Φ is less), the objective is above the optimum of the
-        convex problem that the model's own posteriors pose, the largest of the machines: zero at a stationary
-        point. Infinite where nothing was certified.
+        convex problem that the model's own posteriors pose, the maximum over classifiers: zero at a
+        stationary point. Infinite where nothing was certified.
     n_iter_ : int, turns
     n_fallbacks_ : int, convex problems, of all starts, that SMO left to the interior point method
-    start_objectives_ : list of array, :math:`\Phi` reached from each start, machine by machine
+    start_objectives_ : list of array, :math:`\Phi` reached from each start, for each classifier
     status_ : str
     history_ : list of dict, the turns of the start that was kept; ``objective`` never rises, ``gap`` is that
         of the turn before
@@ -147,8 +133,43 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has column names.
 
+    Examples
+    --------
+    >>> from multikernel.nonstationary import NonstationaryClassifier
+    >>> from multikernel.kernels import Linear, Polynomial
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (200, 2))
+    >>> height = np.where(X[:, 0] < 0, X[:, 0], X[:, 0] ** 2)
+    >>> y = X[:, 1] > height
+    >>> views = [("line", Linear()), ("parabola", Polynomial(2))]
+    >>> model = NonstationaryClassifier(views, C=1e4).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> positive, negative = model.mixture_weights(X)
+    >>> positive.shape, bool(np.allclose(positive.sum(axis=1), 1.0))
+    ((200, 2), True)
+
     Notes
     -----
+    The score is
+
+    .. math::
+
+        f(x) = \ln \sum_m e^{F^+_m(x)} - \ln \sum_m e^{F^-_m(x)}, \qquad
+        F^\pm_m(x) = a^\pm_m + \langle w^\pm_m, \phi_m(x) \rangle - \tfrac12 k_m(x, x)
+
+    where each class has one component for each of its kernels :math:`k_m` with feature map :math:`\phi_m`.
+    Fitting lowers
+
+    .. math::
+
+        \Phi = \tfrac12 \sum_m \|w^\pm_m\|^2 + C \sum_t \bigl[\gamma_t - \ln \sum_m e^{F^{y_t}_m(x_t)}
+        + \max_m F^{-y_t}_m(x_t)\bigr]_+
+
+    over :math:`w` and the offsets :math:`a`, alternately of the posteriors of the components and a convex
+    problem (latent maximum entropy discrimination; the concave–convex procedure). A kernel's weight at
+    :math:`x` is its posterior, :math:`\nu^\pm_m(x) = e^{F^\pm_m(x)} / \sum_r e^{F^\pm_r(x)}`.
+
     The paper maximises the dual of the convex problem without the entropy of the other class ("qp"). It does
     not give its margin :math:`\gamma`, and its dual lacks the terms of :math:`k(x, x)`, which cancel for
     kernels of unit diagonal only; the margin's logarithm above and these terms are ours (see the page of
@@ -174,22 +195,6 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     References
     ----------
     Lewis, Jebara & Noble, Nonstationary kernel combination, ICML 2006.
-
-    Examples
-    --------
-    >>> from multikernel.nonstationary import NonstationaryClassifier
-    >>> from multikernel.kernels import Linear, Polynomial
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, (200, 2))
-    >>> height = np.where(X[:, 0] < 0, X[:, 0], X[:, 0] ** 2)
-    >>> y = X[:, 1] > height
-    >>> views = [("line", Linear()), ("parabola", Polynomial(2))]
-    >>> model = NonstationaryClassifier(views, C=1e4).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
-    True
-    >>> positive, negative = model.mixture_weights(X)
-    >>> positive.shape, bool(np.allclose(positive.sum(axis=1), 1.0))
-    ((200, 2), True)
     """
 
     about = About(
@@ -198,12 +203,9 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
             "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with "
             "a margin"
         ),
-        solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
-        cost=(
-            "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
-            "2000 samples"
-        ),
-        use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
+        solver="alternates posteriors and a convex program (interior point); stationarity",
+        cost=("up to (n P)³/3 for each interior-point step; memory 2 (n P)²; up to about 2000 samples"),
+        use="Two or more mechanisms, each with its own kernel; shows where each of them applies.",
         reference="Lewis, Jebara & Noble 2006",
     )
     certificate = "stationarity"
@@ -296,8 +298,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
             )
         if not check_number("margin", self.margin) > 0.0:
             raise ValueError(
-                f"margin must be positive; got {self.margin!r}. With none, mixtures that say the same of "
-                "every sample are optimal. Use margin=1.0."
+                f"margin must be positive; got {self.margin!r}. With none, mixtures with equal output "
+                f"for all samples are optimal. Use margin=1.0."
             )
         if self.n_init != "auto":
             check_positive_integer("n_init", self.n_init)
@@ -470,7 +472,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         Returns
         -------
         weights : array of shape (n_samples, n_kernels)
-            The mean of :math:`\\nu^+` and :math:`\\nu^-`, see `mixture_weights`, and of the machines;
+            The mean of :math:`\\nu^+` and :math:`\\nu^-`, see `mixture_weights`, and of the classifiers;
             ``kernel_weights_`` is the mean over the training samples.
         """
         return np.asarray(self._shares(self._component_scores(X)).mean(axis=(1, 2)))
@@ -550,7 +552,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         -------
         array of shape (n_samples, n_support, n_kernels), or (n_samples, n_machines, n_support, n_kernels)
             :math:`\nu_{m,t}(x) \ge 0`: the posteriors of the kernel at :math:`x` times those at
-            :math:`x_t`, summed over both mixtures; 0 for support samples of other machines.
+            :math:`x_t`, summed over both mixtures; 0 for support samples of other classifiers.
 
         Examples
         --------
@@ -591,7 +593,7 @@ def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Arr
         used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
         if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
             warn_caller(
-                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
+                f"the mixtures for class {name!r} are worse than mixtures with equal output for all samples "
                 f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
                 "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
             )

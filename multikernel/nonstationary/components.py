@@ -127,8 +127,8 @@ class ComponentContributions:
         - \tfrac12 k_m(x, x) + a^\pm_m \bigr) + H(\nu^\pm(x)) \Bigr]
 
     with :math:`H` the entropy. Every term has the sign with which it counts, so that the sum of all is
-    :math:`f`. Shapes are for two classes; with more, an axis of machines follows the samples. One constant
-    added to all offsets of a machine changes nothing but the shares of `offset`.
+    :math:`f`. Shapes are for two classes; with more, an axis of classifiers follows the samples. One constant
+    added to all offsets of a classifier changes nothing but the shares of `offset`.
 
     Attributes
     ----------

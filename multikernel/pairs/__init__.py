@@ -4,7 +4,7 @@ Ben-Hur & Noble (2005), Airola & Pahikkala (2018), Stock et al. (2018). Problem:
 in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, μ and ν in simplices.
 
 ``ridge``: `PairwiseRidge`; ``sampling``: pairs drawn from a matrix of interactions and their splits;
-``solver/``: ``ridge`` (one machine, without the Gram matrix of the pairs), ``weights`` (of both sides).
+``solver/``: ``ridge`` (one solution, without the Gram matrix of the pairs), ``weights`` (of both sides).
 """
 
 from .ridge import PairwiseRidge

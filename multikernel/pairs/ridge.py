@@ -48,7 +48,7 @@ class Objects:
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """Errors about an object speak of its row in the caller's table."""
+        """Errors about an object name its row in the caller's table."""
         try:
             yield
         except RowError as error:
@@ -114,23 +114,9 @@ def cells_of(pairs: Pairs, y: Array, weights: Array, *, one_set: bool) -> tuple[
 class PairwiseRidge(RegressorMixin, KernelEstimator):
     r"""Kernel ridge regression on pairs of objects, without the Gram matrix of the pairs.
 
-    .. math::
-
-        \min_{\mu, \nu}\ \min_f\ \sum_i w_i \big(y_i - f(a_i, b_i)\big)^2 + \alpha \|f\|^2
-
-    for pairs of a left object :math:`a_i` and a right object :math:`b_i`, where f is in the space of
-
-    ==============  ==============================================================  ==========================
-    method          k((a, b), (c, d))                                               for
-    ==============  ==============================================================  ==========================
-    "ordered"       :math:`\kappa_\mu(a, c)\, \kappa_\nu(b, d)`                     drugs and targets
-    "symmetric"     :math:`\kappa_\mu(a, c) \kappa_\mu(b, d) + \kappa_\mu(a, d)     proteins and proteins
-                    \kappa_\mu(b, c)`
-    ==============  ==============================================================  ==========================
-
-    with :math:`\kappa_\mu = \sum_m \mu_m \kappa_m` a weighted sum of the kernels of a side, weights in the
-    unit simplex. If every left object was observed with every right one, the eigenvectors of the two kernels
-    solve it; else conjugate gradients do, on the pairs that were observed.
+    Use it for values of pairs, such as drugs and targets or two proteins, also for objects that are new. For
+    classification with few of the pairs, use :class:`MKLClassifier` with kernels of
+    :mod:`multikernel.kernels` between pairs.
 
     Parameters
     ----------
@@ -141,8 +127,8 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         Kernels of the right objects; None: the same as `left`, and nothing else for symmetric pairs.
     method : {"ordered", "symmetric"}, default="ordered"
     split : None, int or two lists of columns, default=None
-        Which columns of X hold the left object: the first half, so many of the first, or those listed first,
-        by position or, of a DataFrame, by name; the second list is the right object's.
+        Which columns of X hold the left object: the first half, the given number of first columns, or those
+        listed first, by position or, of a DataFrame, by name; the second list is the right object's.
     alpha : float, default=1.0
         Strength of the regularisation, as in scikit-learn's KernelRidge.
     alphas : sequence of float, default=None
@@ -158,7 +144,8 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=1000
-        Products with the kernels of one machine, and turns of the two sides' weights.
+        Maximum number of products with the kernels in one solution, and of alternations between the two
+        sides' weights.
     max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
 
@@ -183,8 +170,41 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     history_ : list of dict with iteration, objective, gap, n_active
     n_features_in_ : int
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.pairs import PairwiseRidge
+    >>> from multikernel.kernels import Precomputed
+    >>> rng = np.random.default_rng(0)
+    >>> drugs, targets = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))
+    >>> pairs = np.argwhere(np.ones((30, 20)))
+    >>> y = (drugs @ targets.T)[pairs[:, 0], pairs[:, 1]]
+    >>> model = PairwiseRidge(Precomputed(drugs @ drugs.T), Precomputed(targets @ targets.T), alpha=0.1)
+    >>> round(model.fit(pairs[::2], y[::2]).score(pairs[1::2], y[1::2]), 3)
+    1.0
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        \min_{\mu, \nu}\ \min_f\ \sum_i w_i \big(y_i - f(a_i, b_i)\big)^2 + \alpha \|f\|^2
+
+    for pairs of a left object :math:`a_i` and a right object :math:`b_i`, where f is in the space of
+
+    ==============  ==============================================================  ==========================
+    method          k((a, b), (c, d))                                               for
+    ==============  ==============================================================  ==========================
+    "ordered"       :math:`\kappa_\mu(a, c)\, \kappa_\nu(b, d)`                     drugs and targets
+    "symmetric"     :math:`\kappa_\mu(a, c) \kappa_\mu(b, d) + \kappa_\mu(a, d)     proteins and proteins
+                    \kappa_\mu(b, c)`
+    ==============  ==============================================================  ==========================
+
+    with :math:`\kappa_\mu = \sum_m \mu_m \kappa_m` a weighted sum of the kernels of a side, weights in the
+    unit simplex. If every left object was observed with every right one, the eigenvectors of the two kernels
+    solve it; else conjugate gradients do, on the pairs that were observed.
+
     Repeated pairs count as one with the sum of their weights; for symmetric pairs, (b, a) repeats (a, b).
     There is no intercept: far from all objects, f is 0. Memory is that of the kernels of the objects and of a
     few matrices of n_left times n_right; the time for a product is n_pairs (n_left + n_right) at most. A
@@ -199,19 +219,6 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     Neural Networks and Learning Systems 29, 2018;
     Stock, Pahikkala, Airola, De Baets & Waegeman, A comparative study of pairwise learning methods based on
     kernel ridge regression, Neural Computation 30, 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.pairs import PairwiseRidge
-    >>> from multikernel.kernels import Precomputed
-    >>> rng = np.random.default_rng(0)
-    >>> drugs, targets = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))
-    >>> pairs = np.argwhere(np.ones((30, 20)))
-    >>> y = (drugs @ targets.T)[pairs[:, 0], pairs[:, 1]]
-    >>> model = PairwiseRidge(Precomputed(drugs @ drugs.T), Precomputed(targets @ targets.T), alpha=0.1)
-    >>> round(model.fit(pairs[::2], y[::2]).score(pairs[1::2], y[1::2]), 3)
-    1.0
     """
 
     _kernel_parameters = ("left", "right")
@@ -225,10 +232,10 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         ),
         solver=(
             "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
-            "Newton's steps by turns, stationarity"
+            "alternating Newton steps, stationarity"
         ),
-        cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
-        use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
+        cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of pairs",
+        use="Values of pairs, such as drugs and targets or two proteins, also for new objects.",
         reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
     )
     _precomputed = False

@@ -1,9 +1,9 @@
 """Pairs drawn from a matrix of interactions, and their splits for cross-validation.
 
-All positives are taken, and so many negatives are drawn at random. Splits say which objects of a test pair
-were seen in training (Park & Marcotte 2012): a random split of pairs tests on new pairs of known objects.
-What is often wanted is more: predictions for a new drug, a new target, or both. Then all pairs of some
-objects have to be held out together.
+All positives are taken, and a given number of negatives is drawn at random. Splits say which objects of a
+test pair were seen in training (Park & Marcotte 2012): a random split of pairs tests on new pairs of known
+objects. What is often wanted is more: predictions for a new drug, a new target, or both. Then all pairs of
+some objects have to be held out together.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def sample_pairs(
 ) -> tuple[Array, Array]:
     """Return the pairs that interact and a sample of those that do not, with their labels.
 
-    Support vector machines want few pairs: of a matrix of interactions, nearly all entries are zeros.
+    Support vector machines need few pairs, and nearly all entries of an interaction matrix are zeros.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def sample_pairs(
         1 where a left and a right object interact, 0 where they do not (of a sparse matrix, also what it does
         not store), NaN where it is not known: such pairs are never returned.
     n_negative : int, float or None, default=1.0
-        How many pairs of label 0: so many (int), so many for each positive (float), or all (None). Where
+        Number of pairs of label 0 (int), number for each positive (float), or all (None). Where
         there are fewer, they are all returned.
     symmetric : bool, default=False
         Whether both objects are from one set: Y is then symmetric, each unordered pair i < j is one, and the
@@ -113,7 +113,7 @@ class PairSplit:
         Whether both objects of a pair are from one set, so that (a, b) is the same pair as (b, a).
     columns : None, int or two lists of columns, default=None
         Which columns hold the left object, as ``split`` of :class:`~multikernel.kernels.Kronecker`. Objects
-        are told apart by the values of their columns: positions, names or features.
+        are identified by the values of their columns: positions, names or features.
     random_state : int or None, default=None
         Shuffles pairs or objects; None is 0, so that every call gives the same folds.
 
@@ -156,7 +156,7 @@ class PairSplit:
                 yield np.flatnonzero(is_train), np.flatnonzero(is_test)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of splits; without X, that of pairs so many that no part is empty."""
+        """The number of splits; without X, the number for pairs enough that no part is empty."""
         if X is not None:
             return sum(1 for _ in self.split(X))
         if self.hold_out != "both":
@@ -235,7 +235,7 @@ def _cells(Y: Any, symmetric: bool) -> tuple[Array, Array]:
         i = wrong[0]
         raise ValueError(
             f"Y must hold 0, 1, or NaN where nothing is known; ({row[i]}, {column[i]}) holds {values[i]:g}. "
-            "Say from which value on a pair interacts, such as Y >= 1."
+            "Give a boolean array, such as Y >= 1."
         )
     if symmetric:
         _require_symmetric(matrix)

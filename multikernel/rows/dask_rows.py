@@ -46,7 +46,7 @@ class Program:
         return Program(self.calls + other.calls)
 
     def run(self, block: Block, n_rows: int) -> Any:
-        """What the last function returns for a block of so many rows."""
+        """What the last function returns for a block of this many rows."""
         for function, arguments in self.calls[:-1]:
             block = block._replace(parts=check_derived(function(block, *arguments), n_rows))
         function, arguments = self.calls[-1]

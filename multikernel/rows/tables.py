@@ -147,6 +147,6 @@ def distinct_rows(table: Any) -> tuple[np.ndarray, np.ndarray]:
         codes = np.array([seen.setdefault(row, len(seen)) for row in rows], dtype=np.intp)
     except TypeError as error:
         raise TypeError(
-            f"objects must be hashable, such as numbers or texts, to be told apart; {error}. Give positions."
+            f"objects must be hashable, such as numbers or strings; {error}. Give positions."
         ) from None
     return np.unique(codes, return_index=True)[1], codes

@@ -1,7 +1,8 @@
-"""A learner of kernel weights under a kernel machine: classifier, regressor and one-class machine.
+"""A learner of kernel weights with a kernel estimator: classifier, regressor and outlier detector.
 
-fit: kernels → the learner's weights → one combined kernel → the machine on it. Prediction combines the
-kernels of the new rows in the same way, one kernel and some thousand rows at a time, and asks the machine.
+fit: kernels → the learner's weights → one combined kernel → the estimator on it. Prediction combines the
+kernels of the new rows in the same way, one kernel and a few thousand rows at a time, and calls the
+estimator.
 """
 
 from collections.abc import Callable
@@ -38,12 +39,10 @@ class CombinedKernel(KernelEstimator):
 
     about = About(
         family="combined",
-        problem=(
-            "η = learner(K_1, …, K_P, y), then a machine on s Σ η_m K_m, s such that the mean diagonal is 1"
-        ),
-        solver="the learner's, with its certificate; then the machine's",
-        cost="the learner's and one machine; memory P n² for the kernels and n² for the sum",
-        use="A rule of your choice, plain sums included, under a machine of your choice.",
+        problem=("η = learner(K_1, …, K_P, y), then an estimator on s Σ η_m K_m, mean diagonal 1"),
+        solver="that of the learner, with its certificate; then that of the estimator",
+        cost="the learner and one fit of the estimator; memory P n² for the kernels and n² for the sum",
+        use="Any rule for the weights, including plain sums, with any estimator on top.",
         reference="Gönen & Alpaydın 2011 (survey)",
     )
     _default_learner: ClassVar[type[WeightLearner]] = CenteredAlignment
@@ -111,7 +110,7 @@ class CombinedKernel(KernelEstimator):
     def combined_kernel(self, X: Any) -> Array:
         """The learned kernel between new samples and the training samples.
 
-        A model that was loaded from a file has only the training samples that its machine reads, and no such
+        A model that was loaded from a file has only the training samples that ``machine`` reads, and no such
         kernel.
 
         Parameters
@@ -126,7 +125,7 @@ class CombinedKernel(KernelEstimator):
         if not hasattr(self, "_bank"):
             raise ValueError(
                 "combined_kernel needs all training samples, and a model from a file has only the support "
-                "samples. Ask the model that was fitted, or fit again."
+                "samples. Use the fitted model itself, or fit again."
             )
         return np.concatenate(list(self._by_batches(X, lambda rows: self._combine(self._bank, rows))))
 
@@ -162,7 +161,7 @@ class CombinedKernel(KernelEstimator):
 
 @dataclass(eq=False, repr=False)
 class CombinedMachine(CombinedKernel):
-    """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
+    """Parameters and methods of all estimators that put an estimator on the kernel of a learner."""
 
     _task: ClassVar[str]  # what the machine predicts
 
@@ -180,7 +179,7 @@ class CombinedMachine(CombinedKernel):
             self._kept_bank = self._bank.restrict(self._kept, self.learner_.active_kernels)
 
     def _ask(self, X: Any, question: str) -> Array:
-        """What a method of the machine says of new rows, some thousand at a time."""
+        """What a method of the machine says of new rows, a few thousand at a time."""
 
         def answer(rows: Any) -> Array:
             return np.asarray(getattr(self.machine_, question)(self._combined_rows(rows)))
@@ -222,12 +221,8 @@ def machine_has(method: str) -> Callable[[Any], bool]:
 class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     r"""A kernel classifier on kernels that a weight learner has combined.
 
-    .. math::
-
-        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
-        f = \text{machine}(K, y)
-
-    or what else the learner makes of the kernels :math:`K_m`; :math:`s` brings the mean of the diagonal to 1.
+    Use it to choose the weight rule and the classifier yourself, plain sums and means included. To learn
+    weights and SVM as one convex problem, use :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -240,8 +235,8 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
         :class:`KernelKNNClassifier`, :class:`MKLClassifier` with ``"precomputed"``, or a grid search over one
         of them. A kernel left at its default is set to "precomputed", also within the search.
     normalize : bool, default=True
-        Whether to scale the combined kernel to a mean diagonal of 1, so that the machine's C means the same
-        under every learner.
+        Whether to scale the combined kernel to a mean diagonal of 1, so that the C of ``machine`` means the
+        same under every learner.
     psd : {"error", "clip", "shift"}
         What to do with a kernel that is not positive semidefinite.
     gram : {"dense", "memmap"}
@@ -270,13 +265,24 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     >>> model = CombinedKernelClassifier(learner=MeanRule()).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.96
+
+    Notes
+    -----
+    The learner sets the weights, then ``machine`` is fitted:
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
+        f = \text{machine}(K, y)
+
+    or another combination of the learner; :math:`s` scales the mean of the diagonal to 1.
     """
 
     _task = "classification"
     classes_: Array
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelClassifier":
-        """Learn the weights, then the machine.
+        """Learn the weights, then fit ``machine``.
 
         Parameters
         ----------
@@ -284,7 +290,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
             With ``kernels="precomputed"``: a dict or stack of Gram matrices.
         y : array of shape (n_samples,) of labels
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            Weights of the samples in the loss of ``machine``, which must accept them. The kernel weights are
             learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)
@@ -302,22 +308,20 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
     @available_if(machine_has("decision_function"))
     def decision_function(self, X: Any) -> Array:
-        """The machine's scores: (n_samples,) for two classes, else (n_samples, n_classes)."""
+        """The scores, (n_samples,) for two classes, else (n_samples, n_classes)."""
         return self._ask(X, "decision_function")
 
     @available_if(machine_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """The machine's probabilities (n_samples, n_classes)."""
+        """The probabilities (n_samples, n_classes)."""
         return self._ask(X, "predict_proba")
 
 
 class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     r"""A kernel regressor on kernels that a weight learner has combined.
 
-    .. math::
-
-        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
-        f = \text{machine}(K, y)
+    Use it to choose the weight rule and the regressor yourself, plain sums and means included. To learn
+    weights and regressor as one convex problem, use :class:`MKLRegressor` or :class:`MKLRidge`.
 
     Parameters
     ----------
@@ -344,10 +348,6 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     intercept_ : array of shape (n_outputs,)
         The mean of the targets, which is added to what the regressor predicts.
 
-    Notes
-    -----
-    A saved model holds all training samples for kernel ridge regression, the support samples for SVR.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -356,21 +356,32 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     >>> model = CombinedKernelRegressor().fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 1)
     0.5
+
+    Notes
+    -----
+    The learner sets the weights, then ``machine`` is fitted:
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
+        f = \text{machine}(K, y)
+
+    A saved model holds all training samples for kernel ridge regression, the support samples for SVR.
     """
 
     _task = "regression"
     offset_ = OldName("intercept_")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CombinedKernelRegressor":
-        """Learn the weights, then the machine.
+        """Learn the weights, then fit ``machine``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             With ``kernels="precomputed"``: a dict or stack of Gram matrices.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) where the machine can
+        y : array of shape (n_samples,), or (n_samples, n_outputs) if ``machine`` can
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            Weights of the samples in the loss of ``machine``, which must accept them. The kernel weights are
             learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)
@@ -399,17 +410,16 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
 
 class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
-    r"""A one-class machine on kernels that a weight learner has combined.
+    r"""A one-class estimator on kernels that a weight learner combines.
 
-    .. math::
-
-        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P), \qquad f = \text{machine}(K)
+    Use it to choose the weight rule and the outlier detector yourself. To learn weights and detector as one
+    convex problem, use :class:`MKLOneClass`.
 
     Parameters
     ----------
     learner : weight learner, default=None
         From :mod:`multikernel.rules`, one that needs no targets; default ``MeanRule()``.
-    machine : one-class machine on a precomputed kernel, default=None
+    machine : outlier detector on a precomputed kernel, default=None
         Default ``OneClassSVM(kernel="precomputed")``.
     kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`CombinedKernelClassifier`.
@@ -435,6 +445,14 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> CombinedKernelOneClass().fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
     array([ 1, -1])
+
+    Notes
+    -----
+    The learner sets the weights, then ``machine`` is fitted:
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P), \qquad f = \text{machine}(K)
     """
 
     _task = "unsupervised"
@@ -442,7 +460,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     offset_: float
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "CombinedKernelOneClass":
-        """Learn the weights, then the machine.
+        """Learn the weights, then fit ``machine``.
 
         Parameters
         ----------
@@ -450,7 +468,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
             With ``kernels="precomputed"``: a dict or stack of Gram matrices.
         y : ignored, default=None
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the loss of the machine, which must take them. The kernel weights are
+            Weights of the samples in the loss of ``machine``, which must accept them. The kernel weights are
             learned from all samples alike.
         """
         machine = machine_for(self._task, self.machine)

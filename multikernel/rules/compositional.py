@@ -89,17 +89,8 @@ def gaussian_cross(gamma: float, other: float, d: int) -> tuple[float, float]:
 class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     r"""A kernel classifier on samples that occur once for each kernel, with kernels between kernels.
 
-    .. math::
-
-        \mathbf{K} = \begin{pmatrix} K_{11} & \cdots & K_{1P} \\ \vdots & & \vdots \\ K_{P1} & \cdots & K_{PP}
-        \end{pmatrix}, \quad K_{mm} = K_m, \qquad f(x) = \frac{1}{P} \sum_m f_m(x), \quad
-        f_m(x) = \sum_{h,j} \beta_{hj}\, k_{mh}(x, x_j) + b
-
-    :math:`K_{mh}` is a kernel between a sample as kernel m sees it and another as kernel h does; one machine
-    learns all :math:`P n` coefficients :math:`\beta_{hj}`, so that different kernels may matter at different
-    samples. A new sample occurs P times, too, and its scores are averaged.
-
-    The matrix has :math:`(P n)^2` entries, and the machine sees each sample P times: keep both small.
+    Use it for few samples and kernels, where different samples need different kernels. With many samples, use
+    :class:`multikernel.localized.LocalizedMKLClassifier`.
 
     Parameters
     ----------
@@ -117,18 +108,10 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     Attributes
     ----------
-    machine_ : the fitted copy of the machine, on P n samples ordered by kernels
+    machine_ : the fitted copy of ``machine``, on P n samples ordered by kernels
     n_kernels_ : int, P
     view_names_ : list of str
     classes_ : array of shape (n_classes,)
-
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all.
-
-    References
-    ----------
-    Lee, Verzakov & Duin, Kernel combination versus classifier combination, MCS 2007.
 
     Examples
     --------
@@ -140,14 +123,36 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     >>> model = CompositionalKernelClassifier(widths, cross="gaussian").fit(X[::2], y[::2])
     >>> model.n_kernels_, round(model.score(X[1::2], y[1::2]), 2)
     (2, 0.96)
+
+    Notes
+    -----
+    The model is
+
+    .. math::
+
+        \mathbf{K} = \begin{pmatrix} K_{11} & \cdots & K_{1P} \\ \vdots & & \vdots \\ K_{P1} & \cdots & K_{PP}
+        \end{pmatrix}, \quad K_{mm} = K_m, \qquad f(x) = \frac{1}{P} \sum_m f_m(x), \quad
+        f_m(x) = \sum_{h,j} \beta_{hj}\, k_{mh}(x, x_j) + b
+
+    :math:`K_{mh}` is a kernel between a sample in the space of kernel m and another in that of kernel h; one
+    SVM learns all :math:`P n` coefficients :math:`\beta_{hj}`, so that different kernels may matter at
+    different samples. A new sample occurs P times, too, and its scores are averaged.
+
+    The matrix has :math:`(P n)^2` entries, and the classifier gets each sample P times: keep both small.
+
+    Predictions read all training samples, so that a saved model holds them all.
+
+    References
+    ----------
+    Lee, Verzakov & Duin, Kernel combination versus classifier combination, MCS 2007.
     """
 
     about = About(
         family="nonlinear",
-        problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
-        solver="the machine's",
-        cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
-        use="Few samples and kernels, where different kernels matter at different samples.",
+        problem="one SVM on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
+        solver="that of the classifier",
+        cost="(P n)² memory, P n³ for the square roots, and a classifier on P n samples",
+        use="Few samples and kernels, where different samples need different kernels.",
         reference="Lee, Verzakov & Duin 2007",
     )
 
@@ -157,7 +162,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     cross: str = "sqrt"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CompositionalKernelClassifier":
-        """Learn the machine on all kernels and cross-kernels.
+        """Fit ``machine`` on all kernels and cross-kernels.
 
         Parameters
         ----------
@@ -165,7 +170,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
             With ``kernels="precomputed"``: a dict or stack of Gram matrices.
         y : array of shape (n_samples,) of labels
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the loss of the machine, which must take them.
+            Weights of the samples in the loss of ``machine``, which must accept them.
         """
         check_choice("cross", self.cross, CROSSES)
         X = self._validate_table(X, reset=True)
@@ -247,7 +252,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     # ------------------------------------------------------------------ predict
     def decision_function(self, X: Any) -> Array:
-        """The mean of the machine's scores: (n_samples,) for two classes, else (n_samples, n_classes)."""
+        """The mean of the scores over kernels: (n_samples,) for two classes, else (n_samples, n_classes)."""
 
         def answer(rows: Any) -> Array:
             ask: Callable[[Array], Array] = self.machine_.decision_function

@@ -70,9 +70,9 @@ class DirichletWeights(WeightLearner):
     about = About(
         family="bayesian",
         problem="E[η | T] for T ~ N(μ, K_η + σ²I), η ~ Dirichlet(α)",
-        solver="mode by Newton's method, its decrement in nats; importance sampling about it",
-        cost="n³ + P n² for each of some 30 P gradients and n_draws draws; a few (n, n) beside the stack",
-        use="When the uncertainty of the weights is asked for; small or middling n.",
+        solver="mode by Newton's method (decrement in nats), then importance sampling",
+        cost="n³ + P n² for each of about 30 P gradients and n_draws draws; memory a few n²",
+        use="To know the uncertainty of the weights; small or medium n.",
         reference="Girolami & Rogers 2005, our reading",
     )
 

@@ -59,9 +59,9 @@ class DiscriminantMKL(WeightLearner):
     about = About(
         family="discriminant",
         problem="min λ tr E'(λI + HK_ηH)⁻¹E, tr HK_ηH = 1, η ≥ 0",
-        solver="Newton over the simplex, duality gap",
-        cost="n³ + P n² for each of some 10 iterations; a float32 stack is copied",
-        use="Any number of classes, and a regularisation that can be learned with the weights.",
+        solver="Newton's method on the simplex, duality gap",
+        cost="n³ + P n² for each of about 10 iterations; a float32 stack is copied",
+        use="Any number of classes; the regularization can be learned with the weights.",
         reference="Ye, Chen & Ji 2007",
     )
 
@@ -135,9 +135,9 @@ class KimDiscriminant(TwoClassLearner):
     about = About(
         family="discriminant",
         problem="max d'(S₊ + S₋ + λI)⁻¹d, η in the simplex",
-        solver="Newton over the simplex, duality gap",
-        cost="n³ + P n² for each of some 10 iterations; a float32 stack is copied",
-        use="Two classes that a discriminant or a nearest mean is to tell apart.",
+        solver="Newton's method on the simplex, duality gap",
+        cost="n³ + P n² for each of about 10 iterations; a float32 stack is copied",
+        use="Two classes, for a discriminant or a nearest-mean classifier.",
         reference="Kim, Magnani & Boyd 2006",
     )
 
@@ -156,12 +156,12 @@ class KimDiscriminant(TwoClassLearner):
         except StartError:
             _blame_indefinite(self.view_names_, stack)
             raise ValueError(
-                f"the scatter within the classes is singular beside reg={reg:.1e}, to rounding. Raise reg."
+                f"the within-class scatter is singular with reg={reg:.1e}, to rounding. Raise reg."
             ) from None
         if not found.objective > 0.0:
             raise ValueError(
                 "Kim's weights need a kernel that tells the means of the two classes apart; for these "
-                "kernels the means are equal. Give kernels that know something of these labels."
+                "kernels the means are equal. Use kernels that are related to these labels."
             )
         return Learned.of(found, found.weights / scales, n_iter=max(1, found.n_iter))
 
@@ -207,9 +207,9 @@ class FungDiscriminant(TwoClassLearner):
     about = About(
         family="discriminant",
         problem="min ν/2 ‖t − K_η u − b‖² + ½ u'u + ½ η'η, η ≥ 0",
-        solver="a system of n equations and P nonnegative weights in turn, then Newton; stationarity",
-        cost="n³ + P n² for each of some 10 iterations, two n × n matrices",
-        use="A discriminant on many kernels, none of which should be lost altogether.",
+        solver="alternates n equations and P nonnegative weights, then Newton's method; stationarity",
+        cost="n³ + P n² for each of about 10 iterations; memory 2 n²",
+        use="A discriminant on many kernels, where none should be dropped.",
         reference="Fung, Dundar, Bi & Rao 2004",
     )
 
@@ -223,8 +223,8 @@ class FungDiscriminant(TwoClassLearner):
         learned = super()._learn(Ks, targets)
         if not learned.weights.any():
             raise ValueError(
-                f"reg={self.reg:g} is so large that no kernel is worth its weight. Lower reg, or give "
-                "kernels that know something of these classes."
+                f"reg={self.reg:g} is so large that all kernel weights are zero. Lower reg, or use "
+                f"kernels that are related to these classes."
             )
         return learned
 

@@ -33,8 +33,8 @@ class SumRule(WeightLearner):
         family="fixed",
         problem="K = Σ K_m",
         solver="none",
-        cost="one read of the stack, P n²",
-        use="The rule to beat. Kernels of one scale, most of them useful.",
+        cost="one pass over the stack, P n²",
+        use="Baseline. Kernels of one scale, most of them useful.",
         reference="Pavlidis et al. 2001",
     )
 
@@ -64,8 +64,8 @@ class MeanRule(WeightLearner):
         family="fixed",
         problem="K = (1/P) Σ K_m / s_m, s_m = tr K_m / n",
         solver="none",
-        cost="one read of the stack, P n²",
-        use="Kernels of different scales, few samples, or no time: often as good as learned weights.",
+        cost="one pass over the stack, P n²",
+        use="Baseline. Kernels of different scales, few samples or little time; often as good as learning.",
         reference="Pavlidis et al. 2001; Lanckriet et al. 2004",
     )
 
@@ -98,8 +98,8 @@ class ProductRule(WeightLearner):
         family="fixed",
         problem="K = ∘ K_m (entry by entry)",
         solver="none",
-        cost="one read of the stack, P n²",
-        use="Views that must all agree; few kernels, of unit diagonal.",
+        cost="one pass over the stack, P n²",
+        use="Samples are similar only if all views agree; few kernels of unit diagonal.",
         reference="Ben-Hur & Noble 2005",
     )
 
@@ -123,7 +123,7 @@ class ProductRule(WeightLearner):
 
 @dataclass(eq=False, repr=False)
 class BestSingle(WeightLearner):
-    """K = K_b,  b = argmax_m s_m: the kernel of the best cross-validated score s_m under a machine.
+    """K = K_b,  b = argmax_m s_m: the kernel of the best cross-validated score s_m.
 
     s_m is the accuracy for classes and R² for values, of the predictions of all folds together; or, if
     `scoring` is given, the mean of that score over the folds. Of equals the first is taken.
@@ -132,17 +132,17 @@ class BestSingle(WeightLearner):
     ----------
     machine : classifier or regressor on a precomputed kernel, default=None
         Default ``SVC(kernel="precomputed")`` or ``KernelRidge(kernel="precomputed")``. To be chosen for the
-        machine that is used in the end, give both the same. It sees the labels as they are given.
+        estimator of the final model, give both the same. It sees the labels as they are given.
     cv : int, splitter or list of splits, default=5
-        An int: so many folds, the same in every call, stratified for classes and no more than the smallest
-        class has samples, shuffled for values.
+        An int: number of folds, the same in every call, stratified for classification and at most the
+        smallest class has samples, shuffled for values.
     scoring : str or callable, default=None
         Higher for better predictions, as scikit-learn names it, or a function of ``(machine, K, y)``: the
-        fitted machine, the kernel (n_test, n_train) between held-out and training samples of a fold, and the
-        labels or values of the held-out ones. The machine must have what it asks for: "roc_auc" takes the
-        ``decision_function`` of an SVC, "neg_log_loss" needs probabilities.
+        fitted ``machine``, the kernel (n_test, n_train) between held-out and training samples of a fold, and
+        the labels or values of the held-out ones. ``machine`` must have the method that it needs: "roc_auc"
+        takes the ``decision_function`` of an SVC, "neg_log_loss" needs probabilities.
     normalize : bool, default=True
-        Whether each kernel is scaled to a mean diagonal of 1 before the machine sees it. To be chosen for a
+        Whether each kernel is scaled to a mean diagonal of 1 before ``machine`` is fitted. To be chosen for a
         combined kernel that is not scaled (``normalize=False``), give both the same.
 
     Attributes
@@ -164,9 +164,9 @@ class BestSingle(WeightLearner):
     about = About(
         family="fixed",
         problem="K = K_b, b = argmax_m of the cross-validated score of K_m",
-        solver="every kernel is tried, which is exact",
-        cost="P cv fits of the machine; one kernel of n² at a time",
-        use="The other rule to beat; one kernel is cheap to predict with, and easy to explain.",
+        solver="exhaustive, exact",
+        cost="P cv fits of the estimator; one kernel of n² at a time",
+        use="Baseline. One kernel is fast at prediction and easy to explain.",
         reference="Gönen & Alpaydın 2011",
     )
 
@@ -206,8 +206,8 @@ def _by_scorer(held_out: HeldOut, scoring: Any) -> Score:
             found = float(scorer(machine, K, y))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(
-                f"scoring={scoring!r} cannot score machine={held_out.machine!r} on one kernel: {error} Use "
-                "another scoring, or a machine that has what it asks for."
+                f"scoring={scoring!r} cannot score machine={held_out.machine!r} on one kernel: {error} "
+                f"Use another scoring, or a machine with the method that it needs."
             ) from error
         if not np.isfinite(found):
             raise ValueError(f"scoring={scoring!r} must be finite on every fold of cv; got {found}.")

@@ -58,8 +58,8 @@ class AlignmentRule(WeightLearner):
         family="heuristic",
         problem="η_m s_m ∝ A(K_m, TT'), s_m the mean diagonal of K_m",
         solver="closed form",
-        cost="one read of the stack (two if centred), P² n²",
-        use="No machine and no parameter; every kernel keeps some weight.",
+        cost="one pass over the stack (two if centered), P² n²",
+        use="Fast, without an inner model or parameters; every kernel keeps some weight.",
         reference="Qiu & Lane 2009",
     )
 
@@ -78,8 +78,8 @@ class AlignmentRule(WeightLearner):
 class AccuracyRule(WeightLearner):
     """η_m = (acc_m − δ) / Σ_h (acc_h − δ),   K = Σ_m η_m K_m / s_m
 
-    acc_m: the share of held-out samples that a machine on kernel m alone gets right; δ: a threshold;
-    s_m: the mean diagonal of K_m, so that every machine sees a kernel of mean diagonal 1.
+    acc_m: the share of held-out samples that ``machine`` on kernel m alone classifies correctly; δ: a
+    threshold; s_m: the mean diagonal of K_m, so that every fit has a kernel of mean diagonal 1.
 
     The rule is defined for δ ≤ min_m acc_m. Beyond that, as our extension, kernels at or below δ get weight
     0; if all are, the weights are equal, with a warning.
@@ -93,7 +93,7 @@ class AccuracyRule(WeightLearner):
     cv : int, splitter or iterable of splits, default=5
         A number: stratified folds without shuffling, at most as many as the smallest class has samples.
     normalize : bool, default=True
-        False: s_m = 1 in K; the machines see scaled kernels all the same.
+        False: s_m = 1 in K; ``machine`` is still fitted on scaled kernels.
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ class AccuracyRule(WeightLearner):
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ acc_m − δ, acc_m the cross-validated accuracy, s_m the mean diagonal of K_m",
-        solver="none: P × folds machines",
-        cost="P × folds fits of the machine, n² to n³ each; one fold of one kernel in memory",
-        use="A quick rule for classes where a machine on one kernel is cheap.",
+        solver="none: P × folds fits",
+        cost="P × folds fits of the inner classifier, n² to n³ each; one fold of one kernel in memory",
+        use="A fast rule for classification where a fit on one kernel is fast.",
         reference="Tanabe, Ho, Nguyen & Kawasaki 2008",
     )
 
@@ -175,11 +175,11 @@ class RegressionRule(WeightLearner):
 class MSERule(RegressionRule):
     """η_m = (Σ_h M_h − M_m) / ((P − 1) Σ_h M_h),   K = Σ_m η_m K_m / s_m
 
-    M_m: the mean squared error, for held-out samples, of a machine on kernel m alone, relative to the
+    M_m: the mean squared error, for held-out samples, of ``machine`` on kernel m alone, relative to the
     variance of the values (a common factor, which the rule does not see); of several outputs, the mean. P:
-    the number of kernels; s_m: the mean diagonal of K_m, so that every machine sees a kernel of mean
-    diagonal 1. One kernel gets weight 1; errors that are all 0 give equal weights. No weight is above
-    1/(P − 1): of many kernels all weights are nearly equal.
+    the number of kernels; s_m: the mean diagonal of K_m, so that every fit has a kernel of mean diagonal 1.
+    One kernel gets weight 1; errors that are all 0 give equal weights. No weight is above 1/(P − 1): of many
+    kernels all weights are nearly equal.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class MSERule(RegressionRule):
     cv : int, splitter or iterable of splits, default=5
         A number: folds shuffled in the same way each time.
     normalize : bool, default=True
-        False: s_m = 1 in K; the machines see scaled kernels all the same.
+        False: s_m = 1 in K; ``machine`` is still fitted on scaled kernels.
 
     Attributes
     ----------
@@ -210,9 +210,9 @@ class MSERule(RegressionRule):
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ ΣM − M_m, M_m the cross-validated squared error, s_m the mean diagonal of K_m",
-        solver="none: P × folds machines",
-        cost="P × folds fits of the machine, n³ each; one fold of one kernel in memory",
-        use="A quick rule for values and few kernels: of many, it is nearly the mean.",
+        solver="none: P × folds fits",
+        cost="P × folds fits of the inner regressor, n³ each; one fold of one kernel in memory",
+        use="A fast rule for regression with few kernels; with many, it is nearly the mean.",
         reference="Qiu & Lane 2009",
     )
 
@@ -229,9 +229,9 @@ class MSERule(RegressionRule):
 class PearsonRule(RegressionRule):
     """η_m = R_m / Σ_h R_h,   K = Σ_m η_m K_m / s_m
 
-    R_m: Pearson's correlation of the values with what a machine on kernel m alone predicts for held-out
+    R_m: Pearson's correlation of the values with what ``machine`` on kernel m alone predicts for held-out
     samples, over all folds together; negative ones count as 0. s_m: the mean diagonal of K_m, so that every
-    machine sees a kernel of mean diagonal 1. Of several outputs R_m is the mean. If no R_m is positive, the
+    fit has a kernel of mean diagonal 1. Of several outputs R_m is the mean. If no R_m is positive, the
     weights are equal, with a warning.
 
     Parameters
@@ -264,9 +264,9 @@ class PearsonRule(RegressionRule):
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ max(R_m, 0), R_m the correlation of its predictions, s_m its mean diagonal",
-        solver="none: P × folds machines",
-        cost="P × folds fits of the machine, n³ each; one fold of one kernel in memory",
-        use="A quick rule for values where the order matters more than the error.",
+        solver="none: P × folds fits",
+        cost="P × folds fits of the inner regressor, n³ each; one fold of one kernel in memory",
+        use="A fast rule for regression where the order matters more than the error.",
         reference="Qiu & Lane 2009",
     )
 
@@ -352,5 +352,5 @@ def shares_of(scores: Array, what: str) -> Array:
     kept = np.maximum(scores, 0.0)
     if kept.sum() > 0.0:
         return np.asarray(kept / kept.sum())
-    warn_caller(f"no kernel by itself {what}: all get the same weight. Look at the kernels, or the machine.")
+    warn_caller(f"no kernel by itself {what}: all get the same weight. Check the kernels and the machine.")
     return np.full(scores.size, 1.0 / scores.size)

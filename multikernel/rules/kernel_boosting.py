@@ -81,9 +81,9 @@ class KernelBoosting(WeightLearner):
     about = About(
         family="boosting",
         problem="min mean ℓ(s_ij K_η(i,j)) + reg Σ η, η ≥ 0; ℓ exp or log; kernels given, or rank one",
-        solver="coordinate of steepest descent with exact steps; certificate: relative steepest descent left",
-        cost="P n² a round (given), some tens of it (rank_one); memory about 8 n² beside the stack",
-        use="The kernel itself is wanted (clustering, neighbours), classes of pairs are what is known.",
+        solver="steepest coordinate descent with exact steps; certificate: relative steepest descent left",
+        cost="P n² for each round (given), tens of that (rank_one); memory about 8 n²",
+        use="To use the kernel itself (clustering, neighbors) where pairs are known to be similar or not.",
         reference="Crammer, Keshet & Singer 2003",
     )
 

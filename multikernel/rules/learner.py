@@ -1,10 +1,11 @@
-"""A weight learner: kernels and targets in, kernel weights out, to be put under any kernel machine.
+"""A weight learner: kernels and targets in, kernel weights out, for any kernel estimator.
 
     learner.fit(kernels, y).kernel_weights_        K = learner.combine(kernels)
 
 A new rule is a class with its parameters, what it says `about` itself (its row in the table of methods), and
 `_learn`, which returns the weights (:class:`Learned`). If its kernel is not Σ_m η_m K_m, it says how it is
-combined, in `combine_rows`. :class:`multikernel.CombinedKernelClassifier` and its kin put a machine on top.
+combined, in `combine_rows`. :class:`multikernel.CombinedKernelClassifier` and its kin put an estimator on
+top.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -25,15 +25,15 @@ _MOST_TAU = 1e100  # times products of kernels of unit scale, it is still a numb
 
 @dataclass(eq=False, repr=False)
 class GeneralMKL(SumOrProductLearner):
-    """Weights or exponents η at which a support vector machine, with a price on η, is best.
+    """Weights or exponents η at which an SVM, with a penalty on η, is optimal.
 
         min_{η ≥ 0}  J(K_η) + reg r(η),      r = Σ_m η_m   or   ½ Σ_m η_m²
 
         sum        K_η = Σ_m η_m K_m
         product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
 
-    J(K) is the value of the machine at its optimum, ½‖w‖² + C Σ ξ_i; of several classes or outputs the sum of
-    their machines', with one η for all. With one Gaussian for each feature
+    J(K) is the optimal value of the SVM, ½‖w‖² + C Σ ξ_i; of several classes or outputs the sum of
+    their values, with one η for all. With one Gaussian for each feature
     (:func:`multikernel.views.per_feature`) the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of
     feature j, and 0 where it is left out.
 
@@ -48,9 +48,9 @@ class GeneralMKL(SumOrProductLearner):
         "product" needs kernels with entries above 0 only all whose powers are positive semidefinite, such as
         Gaussian and Laplacian kernels.
     penalty : {"l1", "l2"}, default="l1"
-        r: "l1" leaves kernels out, "l2" hardly does.
+        r: "l1" drops kernels, "l2" rarely does.
     reg : float > 0, default=1.0
-        The price of η. It is paid for η itself: kernels (features) should be of one scale.
+        Strength of the penalty on η. Kernels (features) should have one scale.
     epsilon : float >= 0, default=0.1
         For values: errors below it are free.
     tol : float, default=1e-3
@@ -68,10 +68,6 @@ class GeneralMKL(SumOrProductLearner):
         "sum": no η is better than objective_ (1 − dual_gap_). "product": how far η is from stationary, in
         the same units (``multikernel.rules.solver.general``).
 
-    References
-    ----------
-    M. Varma & B. R. Babu (2009). More generality in efficient multiple kernel learning. ICML.
-
     Examples
     --------
     Features by the widths of one Gaussian each: the classes differ in the first two of four.
@@ -85,14 +81,18 @@ class GeneralMKL(SumOrProductLearner):
     >>> model = CombinedKernelClassifier(per_feature(4), learner).fit(X, y)
     >>> model.kernel_weights_.round(1)
     array([1.2, 1.1, 0. , 0. ])
+
+    References
+    ----------
+    M. Varma & B. R. Babu (2009). More generality in efficient multiple kernel learning. ICML.
     """
 
     about = About(
         family="nonlinear",
         problem="min_{η ≥ 0} J(K_η) + reg Σ η_m (or ½ reg Σ η_m²), K_η = Σ η_m K_m or ∘ K_m^{η_m}",
         solver="spectral projected gradient; duality gap (sum, convex) or stationarity (product)",
-        cost="some tens of machines, each with P n²; the product keeps logarithms, P n²/2 numbers",
-        use="The product chooses features and their widths: one Gaussian for each feature.",
+        cost="tens of SVM fits with P n² each; the product keeps logarithms, P n²/2 numbers",
+        use="The product selects features and learns their widths: one Gaussian for each feature.",
         reference="Varma & Babu 2009",
     )
 
@@ -116,7 +116,7 @@ class GeneralMKL(SumOrProductLearner):
         found = minimise_general(combination, losses, price, units, options)
         if not found.point.any():
             raise ValueError(
-                f"GeneralMKL: at reg={self.reg!r} no kernel is worth its price. Lower reg, or raise C."
+                f"GeneralMKL: at reg={self.reg!r} all kernel weights are zero. Lower reg, or raise C."
             )
         return Learned.of(found, found.point)
 
@@ -141,9 +141,9 @@ class FunctionalForm(WeightLearner):
     make K indefinite, whose diagonal then is raised by as much as makes it semidefinite (``shift_``).
 
     The class of a new sample is not known. It was proposed to try each, and to keep the one that is decided
-    with the most confidence, the largest y f(x | y). For two classes and a machine whose score is linear in
-    the kernel, f(x | +1) + f(x | −1) is twice the score by ½(K₁ + K₂) alone, and its sign is that choice: so
-    the kernel between new and training samples is ½(K₁ + K₂) here, for any number of classes.
+    with the most confidence, the largest y f(x | y). For two classes and a classifier whose score is linear
+    in the kernel, f(x | +1) + f(x | −1) is twice the score by ½(K₁ + K₂) alone, and its sign is that choice:
+    so the kernel between new and training samples is ½(K₁ + K₂) here, for any number of classes.
 
     The forms are our reading of the review by Gönen & Alpaydın (2011); there the product is not divided by n,
     which makes τ mean the same for few samples and many.
@@ -160,17 +160,17 @@ class FunctionalForm(WeightLearner):
         Of both kernels in their mean: ½ divided by the mean of the diagonal.
     shift_ : float, what is added to the diagonal of the training kernel
 
-    References
-    ----------
-    I. M. de Diego, J. M. Moguerza & A. Muñoz (2004). Combining kernel information for support vector
-    classification. Multiple Classifier Systems.
-
     Examples
     --------
     >>> K, L = np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
     >>> FunctionalForm("absolute", tau=0.5).fit_combine([K, L], ["a", "b"])
     array([[1. , 0.2],
            [0.2, 1. ]])
+
+    References
+    ----------
+    I. M. de Diego, J. M. Moguerza & A. Muñoz (2004). Combining kernel information for support vector
+    classification. Multiple Classifier Systems.
     """
 
     learns_from = TASKS
@@ -180,7 +180,7 @@ class FunctionalForm(WeightLearner):
         problem="K = ½(K₁ + K₂) + τ f(K₁ − K₂), f a product, a difference or its size, by classes",
         solver="none; an eigenvalue to keep K semidefinite",
         cost="n³",
-        use="Two kernels that disagree in part, and classes to say who is right.",
+        use="Two kernels that disagree in part, with labels that decide between them.",
         reference="de Diego, Moguerza & Muñoz 2004",
     )
 
@@ -313,7 +313,7 @@ class ClusterWeights(LocalLearner):
 
         min  J(K)   over η^c ≥ 0, Σ_m η_m^c = 1 for each cluster c
 
-    J is the value of a support vector machine with squared slacks at its optimum, ½‖w‖² + (C/2) Σ ξ_i² (of
+    J is the optimal value of an SVM with squared slacks, ½‖w‖² + (C/2) Σ ξ_i² (of
     ridge regression for values, of unit variance); of several classes or outputs the sum. s_m is the mean of
     K_m's diagonal. K is positive semidefinite whatever the weights.
 
@@ -346,11 +346,6 @@ class ClusterWeights(LocalLearner):
     dual_gap_ : float, how far the weights are from stationary: the fall that the gradient promises in the
         best direction, as a part of the objective
 
-    References
-    ----------
-    J. Yang, Y. Li, Y. Tian, L. Duan & W. Gao (2009). Group-sensitive multiple kernel learning for object
-    categorization. ICCV.
-
     Examples
     --------
     Where the first feature is positive, the second tells the classes, else the third.
@@ -361,14 +356,19 @@ class ClusterWeights(LocalLearner):
     >>> learner.cluster_weights_.round(1)
     array([[0., 0., 1.],
            [0., 1., 0.]])
+
+    References
+    ----------
+    J. Yang, Y. Li, Y. Tian, L. Duan & W. Gao (2009). Group-sensitive multiple kernel learning for object
+    categorization. ICCV.
     """
 
     about = About(
         family="nonlinear",
         problem="min J(Σ η_m^{c(x)} η_m^{c(z)} K_m), η^c in a simplex for each cluster c of the samples",
         solver="kernel k-means, then projected gradients; stationarity",
-        cost="some tens of machines, each with P n²",
-        use="Regions in which different kernels matter, and little wish for a gating model.",
+        cost="tens of SVM fits with P n² each",
+        use="Regions in which different kernels matter, without a gating model.",
         reference="Yang et al. 2009",
     )
 
@@ -415,7 +415,7 @@ class InstanceWeights(LocalLearner):
         min  J(K) + ½ reg Σ_i ‖η_i − η̄_i‖²   over η_i ≥ 0, Σ_m η_im = 1 for each sample i
 
     η̄_i is the mean of the weights over the samples of i's cluster (of all, for one cluster). J and s_m are
-    as for :class:`ClusterWeights`, which is the limit of a large price reg. Without a price, n P weights fit
+    as for :class:`ClusterWeights`, which is the limit of a large reg. Without a penalty, n P weights fit
     the training samples at will.
 
     Weights of training samples say nothing of new ones, and there is no natural rule: here, a new sample has
@@ -446,11 +446,6 @@ class InstanceWeights(LocalLearner):
         The cluster of each training sample.
     dual_gap_ : float, as for :class:`ClusterWeights`
 
-    References
-    ----------
-    J. Yang, Y. Li, Y. Tian, L.-Y. Duan & W. Gao (2010). Per-sample multiple kernel approach for visual
-    concept learning. EURASIP Journal on Image and Video Processing.
-
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(40, 2))
@@ -458,14 +453,19 @@ class InstanceWeights(LocalLearner):
     >>> learner = InstanceWeights(reg=100.0).fit([np.outer(x, x) for x in X.T], y)
     >>> learner.instance_weights_.shape, learner.kernel_weights_.round(1).tolist()
     ((40, 2), [1.0, 0.0])
+
+    References
+    ----------
+    J. Yang, Y. Li, Y. Tian, L.-Y. Duan & W. Gao (2010). Per-sample multiple kernel approach for visual
+    concept learning. EURASIP Journal on Image and Video Processing.
     """
 
     about = About(
         family="nonlinear",
         problem="min J(Σ η_im η_jm K_m) + ½ reg Σ ‖η_i − η̄‖², η_i in a simplex for each sample i",
         solver="projected gradients; stationarity",
-        cost="some hundreds of machines, each with P n²; n P parameters",
-        use="To look at which kernel each training sample asks for; for predictions, rather a gating model.",
+        cost="hundreds of SVM fits with P n² each; n P parameters",
+        use="To explore which kernels each training sample needs; for predictions, prefer a gating model.",
         reference="Yang et al. 2010",
     )
 

@@ -80,13 +80,8 @@ def _leading(K: Array, q: int) -> tuple[Array, Array]:
 class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CombinedKernel):
     r"""Principal components in the feature space of kernels that a weight learner has combined.
 
-    .. math::
-
-        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
-        HKH = V \Lambda V', \qquad z(x) = \Lambda^{-1/2} V' k_H(x)
-
-    or what else the learner makes of the kernels; :math:`s` brings the mean of the diagonal to 1,
-    :math:`H = I - 11'/n` centres, and :math:`k_H(x)` are the centred similarities of x to the samples of fit.
+    Use it to plot samples in the space of a learned kernel, or for features of another model. It does not
+    predict.
 
     Parameters
     ----------
@@ -113,10 +108,6 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     kernel_weights_, kernel_shares_, scale_, learner_, view_names_
         As for :class:`CombinedKernelClassifier`.
 
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -126,14 +117,28 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     >>> model = CombinedKernelPCA([Linear(), Gaussian()], learner=CenteredAlignment()).fit(X, y)
     >>> model.transform(X).shape, bool(model.explained_variance_ratio_.sum() > 0.5)
     ((150, 2), True)
+
+    Notes
+    -----
+    The learner sets the weights, then the centered kernel is decomposed:
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
+        HKH = V \Lambda V', \qquad z(x) = \Lambda^{-1/2} V' k_H(x)
+
+    or another combination of the learner; :math:`s` scales the mean of the diagonal to 1,
+    :math:`H = I - 11'/n` centres, and :math:`k_H(x)` are the centred similarities of x to the samples of fit.
+
+    Predictions read all training samples, so that a saved model holds them all.
     """
 
     about = About(
         family="embedding",
-        problem="leading eigenvectors of the centred kernel that a learner combined",
-        solver="the learner's; then an eigendecomposition",
-        cost="the learner's and n² a component, or n³",
-        use="To look at the samples as the learned kernel sees them, or as features for another model.",
+        problem="leading eigenvectors of the centered combined kernel",
+        solver="that of the learner; then an eigendecomposition",
+        cost="that of the learner, and n² for each component, or n³",
+        use="To plot the samples in the space of the learned kernel, or as features for another model.",
         reference="Schölkopf, Smola & Müller 1998",
     )
     learns_from = TASKS

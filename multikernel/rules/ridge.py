@@ -91,9 +91,9 @@ class RidgeBall(BallRidge):
     about = About(
         family="ridge",
         problem="min tr T'(K_η + αI)⁻¹T, η ≥ 0, ‖η − η₀‖₂ ≤ Λ",
-        solver="damped fixed point, projected gradients behind it; Frank-Wolfe gap",
-        cost="n³/3 + 2 P n² for each of some 10 iterations, two n × n matrices",
-        use="Values to predict, or kernels that are all of some use: none is dropped.",
+        solver="damped fixed point, with projected gradient as fallback; Frank-Wolfe gap",
+        cost="n³/3 + 2 P n² for each of about 10 iterations; memory 2 n²",
+        use="Regression, or kernels that are all useful: none is dropped.",
         reference="Cortes, Mohri & Rostamizadeh 2009",
     )
 
@@ -165,8 +165,8 @@ class PolynomialRidge(BallRidge):
     about = About(
         family="ridge",
         problem="min tr T'(K_η^{∘d} + αI)⁻¹T, η ≥ 0, ‖η − η₀‖₂ ≤ Λ",
-        solver="projected gradients, stationarity (not convex)",
-        cost="n³/3 + P n² for each of some 20 iterations, three n × n matrices",
+        solver="projected gradient, stationarity (not convex)",
+        cost="n³/3 + P n² for each of about 20 iterations; memory 3 n²",
         use="Interactions between sources, such as one linear kernel for each feature.",
         reference="Cortes, Mohri & Rostamizadeh 2010",
     )

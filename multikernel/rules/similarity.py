@@ -59,8 +59,8 @@ class CenteredAlignment(WeightLearner):
         family="similarity",
         problem="max A(HK_ηH, TT'), η ≥ 0 (joint); η_m ∝ A_m (independent)",
         solver="nonnegative least squares of P variables, duality gap; closed form",
-        cost="two reads of the stack, P² n²",
-        use="The first to try: quick, no machine and no parameter, any task.",
+        cost="two passes over the stack, P² n²",
+        use="The first rule to try: fast, any task, no inner model and no parameters.",
         reference="Cortes, Mohri & Rostamizadeh 2010, 2012",
     )
 
@@ -122,8 +122,8 @@ class AlignmentQP(WeightLearner):
         family="similarity",
         problem="max q'η − η'(S + λI)η, η ≥ 0, of cosines q between kernels and TT', S between kernels",
         solver="nonnegative least squares of P variables, duality gap",
-        cost="one read of the stack (two if centred), P² n²",
-        use="Like CenteredAlignment, with weights shared among kernels that are alike.",
+        cost="one pass over the stack (two if centered), P² n²",
+        use="Like CenteredAlignment, with weight shared among similar kernels.",
         reference="Kandola, Shawe-Taylor & Cristianini 2002",
     )
 
@@ -175,7 +175,7 @@ class GradientAlignment(SumOrProductLearner):
         Gaussian and Laplacian kernels; it keeps their logarithms, half of the size of the stack.
     centered : bool, default=False
         Whether to centre; False is the form of the paper. A centred alignment does not see that a kernel is
-        nearly constant: a product may then end there, at exponents near 0, and be of little use to a machine.
+        nearly constant: a product may then end there, at exponents near 0, and be of little use to an SVM.
     tol : float, default=1e-3
         On ``dual_gap_``.
     max_iter : int, default=300
@@ -205,8 +205,8 @@ class GradientAlignment(SumOrProductLearner):
         family="similarity",
         problem="max A(K_η, TT'), η ≥ 0, K_η = Σ η_m K_m or ∘ K_m^{η_m}",
         solver="spectral projected gradient; bound of the optimum (sum) or stationarity (product)",
-        cost="sum: two reads of the stack, P² n²; product: some tens of steps of P n², P n²/2 numbers kept",
-        use="Product: widths of features without a machine. Sum: CenteredAlignment is the same, quicker.",
+        cost="sum: two passes over the stack, P² n²; product: tens of steps of P n², P n²/2 numbers kept",
+        use="Product: learns widths of features, without an inner model. Sum: CenteredAlignment is faster.",
         reference="Igel, Glasmachers, Mersch, Pfeifer & Meinicke 2007",
     )
 
@@ -318,8 +318,8 @@ class IdealDistance(WeightLearner):
         family="similarity",
         problem="min ‖K_η − TT'‖², η on the simplex",
         solver="active sets on a quadratic program of P variables, duality gap",
-        cost="one read of the stack, P² n²",
-        use="Sparse weights without a machine; of kernels that all decay fast, it takes the least of them.",
+        cost="one pass over the stack, P² n²",
+        use="Sparse weights without an inner model; of fast-decaying kernels, it chooses the smallest.",
         reference="He, Chang & Xie 2008",
     )
 
@@ -395,7 +395,7 @@ class KLDivergence(WeightLearner):
         problem="min KL(N(0, K_η), N(0, K_y)), or with the two exchanged; η on the simplex, λI added to both",
         solver="Newton's method on the simplex; Frank & Wolfe's bound (convex) or stationarity (dc)",
         cost="about ten steps of P n³ + P² n²",
-        use="Up to some thousand samples; one or many classes, or values.",
+        use="Up to a few thousand samples; classification or regression.",
         reference="Ying, Huang & Campbell 2009",
     )
 
@@ -456,10 +456,10 @@ class FeatureSpaceMeasure(TwoClassLearner):
 
     about = About(
         family="similarity",
-        problem="min (s₊ + s₋) / ‖m₊ − m₋‖ of the classes along the line of their centres, η on the simplex",
-        solver="some tens of quadratic programs of P variables, duality gap",
-        cost="one read of the stack, P n²",
-        use="Two classes, each in one cloud; reads the stack once, even for many kernels.",
+        problem="min (s₊ + s₋) / ‖m₊ − m₋‖ of the classes along the line of their centers, η on the simplex",
+        solver="tens of quadratic programs of P variables, duality gap",
+        cost="one pass over the stack, P n²",
+        use="Two classes, each in one cluster; fast even for many kernels.",
         reference="Nguyen & Ho 2008",
     )
 

@@ -152,8 +152,8 @@ def _numbers(y: Any) -> Array:
             numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"y must hold numbers for regression; {error}. Encode them as numbers, or use a learner "
-            "that knows classes."
+            f"y must hold numbers for regression; {error}. Encode them as numbers, or use a learner for "
+            f"classification."
         ) from error
     return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
 

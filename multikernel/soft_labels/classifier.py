@@ -57,24 +57,8 @@ _REMEDY = (
 class PosteriorSVC(MachineClassifier, BaseMKL):
     r"""Support vector classifier that trusts a label as far as the samples around it do.
 
-    Two classes, with the soft labels :math:`\hat y_i = P(+ \mid x_i) - P(- \mid x_i)`:
-
-    .. math::
-
-        \min_{w, b, \xi \ge 0}\ \tfrac12 \|w\|^2 + C \sum_i \xi_i \quad \text{subject to} \quad
-        \hat y_i f(x_i) \ge \hat y_i^2 (1 - \xi_i), \qquad f(x) = w'\phi(x) + b
-
-    More classes, in one machine, with :math:`y_i := \arg\max_l P(l \mid x_i)`, or the labels given with
-    ``relabel=False``:
-
-    .. math::
-
-        \min_{w, b}\ \tfrac12 \sum_l \|w_l\|^2 + C \sum_i \sum_{l \ne y_i}
-        \big[ 2 (P(y_i \mid x_i) - P(l \mid x_i)) - f^{y_i}(x_i) + f^l(x_i) \big]_+
-
-    A sample in doubt has to reach a smaller margin, and one that lies among samples of another class is taken
-    for one of them: outliers are not stored, and support vectors are fewer. Certain labels give the plain
-    machines. The kernel is one, or a sum whose weights are learned as in :class:`MKLClassifier`.
+    Use it where labels are partly wrong, or are given as probabilities. With correct labels it is at best as
+    good as :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -98,7 +82,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         Of the windows :math:`\exp(-\gamma \|x - z\|^2)` of ``"parzen"``; ``"auto"`` is one over the square of
         the mean distance to the nearest other sample.
     relabel : bool, default=True
-        Whether, of more than two classes, a sample is taken for its likeliest one. False keeps the given
+        Whether, of more than two classes, a sample is assigned to its likeliest one. False keeps the given
         labels, which is the problem as printed; see Notes. The problem of two classes has no labels but
         :math:`\hat y_i`, whose sign is the likelier class: it is the same with both.
     cv : int, splitter or None, default=None
@@ -109,7 +93,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     costs : array of shape (n_kernels,) or dict by view name, default=None
         A kernel with a larger cost has to earn its weight.
     class_weight : dict or "balanced", default=None
-        Multiplies C by the class that a sample is taken for; "balanced" counts the labels given.
+        Multiplies C by the class that a sample is assigned to; "balanced" counts the labels given.
     probability : bool, default=False
         Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
     tol : float, default=1e-3
@@ -133,17 +117,17 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         The probabilities at the training samples, in the order of ``classes_``; NaN for those of weight zero,
         unless they were given.
     relabelled_ : array of int
-        The samples that are taken for another class than the given one; none of more than two classes with
+        The samples assigned to another class than the given one; none of more than two classes with
         ``relabel=False``.
     undecided_ : array of int
         The samples left out, because two classes are as likely as one another to 1e-3 (two classes only).
     kernel_weights_ : array of shape (n_kernels,)
         Learned weights; ``sum(d**2 * mu) == 1`` at norm 1.
     machine_weights_ : array of shape (n_machines, n_kernels)
-        The same for each machine.
+        The same for each classifier.
     view_names_ : list of str
     dual_coef_ : array of shape (n_machines, n_support)
-        Side × dual; one machine for two classes, else one a class.
+        Side × dual; one row for two classes, else one for each class.
     support_ : array of shape (n_support,)
         Indices of the support samples.
     intercept_ : array of shape (n_machines,)
@@ -156,31 +140,6 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     history_ : list of dict
     gram_ : {"dense", "memmap"}, where the training stack was kept
     memory_ : MemoryEstimate, of the training stack
-
-    Notes
-    -----
-    The fewer samples a class has, the easier neighbours outvote it everywhere: with more than two classes
-    such a class is never predicted, which is warned of; with two classes it is an error.
-
-    Gönen, Tanuğur & Alpaydın print the problem of more classes with the labels :math:`y_i` as they are given.
-    An outlier among another class then has margins of negative size to reach, its own score being allowed to
-    be lower than that of the other class by up to :math:`2 (P(l \mid x_i) - P(y_i \mid x_i))`: it asks for
-    less than in the plain machine, but pulls all the same once it lies deeper, and stays a support sample. In
-    the problem of two classes, and in what the authors draw and say of outliers, it is on the side of its
-    neighbours; with :math:`y_i := \arg\max_l P(l \mid x_i)` it is so for more classes, too. Where no
-    given label contradicts the probabilities, the two are one problem.
-
-    Equal rows with equal labels are one sample with the sum of their weights. Where all of ``sample_weight``
-    are whole numbers, they are repetitions: a sample of weight 3 counts as three neighbours. Other weights
-    are divided by the mean of those above zero first, so that ``n_neighbors`` means as many samples whatever
-    their scale. Neighbours at equal distances share what is left of ``n_neighbors``.
-
-    References
-    ----------
-    Gönen, Tanuğur & Alpaydın, Multiclass posterior probability support vector machines, IEEE Transactions
-    on Neural Networks 19, 2008.
-    Tao, Wu, Wang & Wang, Posterior probability support vector machines for unbalanced data, IEEE
-    Transactions on Neural Networks 16, 2005.
 
     Examples
     --------
@@ -196,17 +155,61 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     (True, False)
     >>> len(model.support_) < len(MKLClassifier([Polynomial(2)]).fit(X, y).support_)
     True
+
+    Notes
+    -----
+    It solves, for two classes and the soft labels :math:`\hat y_i = P(+ \mid x_i) - P(- \mid x_i)`:
+
+    .. math::
+
+        \min_{w, b, \xi \ge 0}\ \tfrac12 \|w\|^2 + C \sum_i \xi_i \quad \text{subject to} \quad
+        \hat y_i f(x_i) \ge \hat y_i^2 (1 - \xi_i), \qquad f(x) = w'\phi(x) + b
+
+    More classes, in one problem, with :math:`y_i := \arg\max_l P(l \mid x_i)`, or the labels given with
+    ``relabel=False``:
+
+    .. math::
+
+        \min_{w, b}\ \tfrac12 \sum_l \|w_l\|^2 + C \sum_i \sum_{l \ne y_i}
+        \big[ 2 (P(y_i \mid x_i) - P(l \mid x_i)) - f^{y_i}(x_i) + f^l(x_i) \big]_+
+
+    A sample in doubt has to reach a smaller margin, and one that lies among samples of another class is taken
+    for one of them: outliers are not stored, and support vectors are fewer. Certain labels give the plain
+    classifiers. The kernel is one, or a sum whose weights are learned as in :class:`MKLClassifier`.
+
+    The fewer samples a class has, the easier neighbours outvote it everywhere: with more than two classes
+    such a class is never predicted, which is warned of; with two classes it is an error.
+
+    Gönen, Tanuğur & Alpaydın print the problem of more classes with the labels :math:`y_i` as they are given.
+    An outlier among another class then has margins of negative size to reach, its own score being allowed to
+    be lower than that of the other class by up to :math:`2 (P(l \mid x_i) - P(y_i \mid x_i))`: it asks for
+    less than in the plain SVM, but pulls all the same once it lies deeper, and stays a support sample. In
+    the problem of two classes, and in what the authors draw and say of outliers, it is on the side of its
+    neighbours; with :math:`y_i := \arg\max_l P(l \mid x_i)` it is so for more classes, too. Where no
+    given label contradicts the probabilities, the two are one problem.
+
+    Equal rows with equal labels are one sample with the sum of their weights. Where all of ``sample_weight``
+    are whole numbers, they are repetitions: a sample of weight 3 counts as three neighbours. Other weights
+    are divided by the mean of those above zero first, so that ``n_neighbors`` means as many samples whatever
+    their scale. Neighbours at equal distances share what is left of ``n_neighbors``.
+
+    References
+    ----------
+    Gönen, Tanuğur & Alpaydın, Multiclass posterior probability support vector machines, IEEE Transactions
+    on Neural Networks 19, 2008.
+    Tao, Wu, Wang & Wang, Posterior probability support vector machines for unbalanced data, IEEE
+    Transactions on Neural Networks 16, 2005.
     """
 
     about = About(
         family="margin",
         problem="min ½‖w‖² + C Σ ξ_i, ŷ_i f(x_i) ≥ ŷ_i² (1 − ξ_i), soft labels ŷ_i = P(+|x_i) − P(−|x_i)",
         solver=(
-            "soft labels from neighbours, Parzen windows or an estimator; then as multiple kernel learning, "
+            "soft labels from neighbors, Parzen windows or an estimator; then as multiple kernel learning, "
             "duality gap"
         ),
-        cost="the neighbours, n²; then that of multiple kernel learning",
-        use="Labels of which some are wrong, or that come with probabilities.",
+        cost="neighbors, n²; then that of multiple kernel learning",
+        use="Labels that are partly wrong, or given as probabilities.",
         reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
     )
     _storage_options = ("psd", "gram", "dtype")
@@ -235,7 +238,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, probabilities: Any = None) -> "PosteriorSVC":
-        """Find the soft labels, and learn the kernel weights and the machine.
+        """Find the soft labels, and learn the kernel weights and the classifier.
 
         Parameters
         ----------
@@ -380,10 +383,11 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         if self.classes_.size - lost.size < 2:
             only = self.classes_.tolist()[sides[0]]
             raise ValueError(
-                f"no sample is taken for class {label!r}: all that count are taken for {only!r}. {_REMEDY}"
+                f"no sample is assigned to class {label!r}: all with weight are assigned to {only!r}. "
+                f"{_REMEDY}"
             )
         warn_caller(
-            f"no sample is taken for class {label!r}, which will never be predicted: others are likelier "
+            f"no sample is assigned to class {label!r}, which will never be predicted: others are likelier "
             f"at each of its samples. {_REMEDY}"
         )
 
@@ -399,7 +403,7 @@ class SoftLabels:
 
     @property
     def sides(self) -> Array:
-        """The class that each sample is taken for, (n,)."""
+        """The class that each sample is assigned to, (n,)."""
         return self.likeliest if self.relabel or self.posteriors.shape[1] == 2 else self.codes
 
     @property

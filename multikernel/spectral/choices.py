@@ -205,7 +205,7 @@ def warn_of_held(learned: SpectralWeights) -> None:
         return
     held = "and all have equal weights" if n_held == n_kept else "and are held at 1000 times the others"
     warn_caller(
-        f"{n_held} of {n_kept} eigenvectors hardly vary within the classes of the labelled points: their "
+        f"{n_held} of {n_kept} eigenvectors barely vary within the classes of the labelled points: their "
         f"weights have no maximiser at reg={learned.alpha:g} (the least is {learned.alpha_star:.3g}), "
         f"{held}. Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
     )

@@ -43,10 +43,10 @@ _BLOCK = 2048  # rows of unlabelled points that are classified at one time
 SPECTRAL = About(
     family="one kernel",
     problem="max tr S_b − α tr S_w over the eigenvalues μ_r² of K_μ = Σ μ_r² v_r v_r', Σ μ_r = Σ √w_r",
-    solver="closed form; the width by leave-one-out, exact for each candidate",
-    cost="n³ for each width tried (ten), n² memory three times",
+    solver="closed form; width by exact leave-one-out",
+    cost="n³ for each of ten widths; memory 3 n²",
     use=(
-        "Few labels among known points, where a few leading eigenvectors carry the classes and the rest is "
+        "Few labels among known points, where the leading eigenvectors separate the classes and the rest is "
         "noise."
     ),
     reference="Yeung, Chang & Dai 2006; Cristianini et al. 2002; Zhu et al. 2005",
@@ -71,24 +71,9 @@ class SpectralKernelClassifier(
 ):
     r"""Classifier on a kernel that keeps its eigenvectors and learns its eigenvalues from the labels.
 
-    .. math::
-
-        K_\mu = \sum_r \mu_r^2\, v_r v_r', \qquad
-        \max_{\mu}\ \mathrm{tr}\, S_b - \alpha\, \mathrm{tr}\, S_w = \sum_r \mu_r^2 (f_r - \alpha g_r)
-        \quad \text{s.t.} \quad \sum_r \mu_r = \sum_r \sqrt{w_r}
-
-    with the eigenvalues :math:`w_r` and eigenvectors :math:`v_r` of the given kernel over all points, with
-    labels or without, and along :math:`v_r` the scatters :math:`f_r` between and :math:`g_r` within the
-    classes of the labelled points. In closed form, :math:`\mu_r \propto 1 / (\alpha g_r - f_r)`.
-
-    **It often does not beat the plain kernel.** On four data sets that played no part in its design (sonar,
-    heart, new thyroid, iris; ``python -m studies yeung2006 --own fresh``) it was worse than the plain
-    Gaussian, by 1 neighbour / 3 neighbours / a support vector machine with C = 100: by 2.0 / 2.6 / 3.9 points
-    with the defaults, where leave-one-out chooses the width as was published; by 1.5 / 1.6 / 1.5 with
-    ``gamma="mean"``; by 0.6 / 0.3 / 0.9 with ``reg=("relative", 1.5)`` too; and by 12.3 / 11.6 / 7.7 with
-    all eigenvectors. The default `eig_tol`, and the factor 1.5, were chosen after looking at the test
-    accuracy on wine, monks-3, ionosphere and wdbc: what is reported for those is flattered by that. Compare
-    with the plain kernel (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
+    Use it with few labels among many known points, where the leading eigenvectors separate the classes. Often
+    the plain kernel is as good or better: compare with :class:`KernelKNNClassifier` or ``SVC`` by
+    cross-validation first (figures in the Notes).
 
     Parameters
     ----------
@@ -124,7 +109,7 @@ class SpectralKernelClassifier(
         :math:`yy'`. "conformal": not the spectrum is learned but a factor, :math:`q(x) q(z) k(x, z)`, as by
         `ConformalKernel` with a random third of the labelled points as cores.
     classifier : {"knn", "svm", "kdda"} or estimator, default="knn"
-        What classifies by the learned kernel: the nearest neighbours, a support vector machine, direct
+        What classifies by the learned kernel: nearest neighbors, an SVM, direct
         discriminant analysis, or a scikit-learn classifier with ``kernel="precomputed"``.
     n_neighbors : int, default=1
         Of "knn", "kdda", and of leave-one-out, which always asks the nearest neighbours.
@@ -132,7 +117,7 @@ class SpectralKernelClassifier(
         Of "svm".
     center : bool, default=False
         Whether the kernel is centred over all points. If not, the first eigenvector is nearly constant and
-        takes most of the budget: harmless for neighbours, not for a machine on a wide Gaussian.
+        takes most of the budget: harmless for neighbors, not for an SVM on a wide Gaussian.
     eig_tol : float, "loo", "cv" or None, default=None
         Eigenvectors are kept whose eigenvalue is above this share of the largest. This matters:
         :math:`w` does not enter :math:`\mu`, so that eigenvectors of noise weigh like the others. None is
@@ -195,8 +180,46 @@ class SpectralKernelClassifier(
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has column names.
 
+    See Also
+    --------
+    KernelKNNClassifier : neighbours on a kernel as it is.
+    KDDAClassifier : discriminant analysis on a kernel as it is.
+    ConformalKernel : the conformal kernel alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from multikernel.spectral import SpectralKernelClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SpectralKernelClassifier().fit(X[::5], y[::5], X_unlabeled=X[1::5])
+    >>> round(float((model.transduction_ == y[1::5]).mean()), 2), round(model.score(X[2::5], y[2::5]), 2)
+    (0.89, 0.97)
+    >>> model.spectral_weights_[:3].round(1).tolist(), round(model.gamma_, 3)
+    ([15.5, 3.1, 2.1], 0.038)
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        K_\mu = \sum_r \mu_r^2\, v_r v_r', \qquad
+        \max_{\mu}\ \mathrm{tr}\, S_b - \alpha\, \mathrm{tr}\, S_w = \sum_r \mu_r^2 (f_r - \alpha g_r)
+        \quad \text{s.t.} \quad \sum_r \mu_r = \sum_r \sqrt{w_r}
+
+    with the eigenvalues :math:`w_r` and eigenvectors :math:`v_r` of the given kernel over all points, with
+    labels or without, and along :math:`v_r` the scatters :math:`f_r` between and :math:`g_r` within the
+    classes of the labelled points. In closed form, :math:`\mu_r \propto 1 / (\alpha g_r - f_r)`.
+
+    **It often does not beat the plain kernel.** On four data sets that played no part in its design (sonar,
+    heart, new thyroid, iris; ``python -m studies yeung2006 --own fresh``) it was worse than the plain
+    Gaussian, by 1 neighbour / 3 neighbours / an SVM with C = 100: by 2.0 / 2.6 / 3.9 points
+    with the defaults, where leave-one-out chooses the width as was published; by 1.5 / 1.6 / 1.5 with
+    ``gamma="mean"``; by 0.6 / 0.3 / 0.9 with ``reg=("relative", 1.5)`` too; and by 12.3 / 11.6 / 7.7 with
+    all eigenvectors. The default `eig_tol`, and the factor 1.5, were chosen after looking at the test
+    accuracy on wine, monks-3, ionosphere and wdbc: what is reported for those is flattered by that. Compare
+    with the plain kernel (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
+
     Predictions read all training samples, so that a saved model holds them all.
     Leave-one-out learns :math:`\mu` again without each labelled point, all at once in
     :math:`O(n_{labelled}^2 n_{components})`; only "nnls" solves a problem for each, and the factor of a
@@ -227,12 +250,6 @@ class SpectralKernelClassifier(
     ``psd="shift"`` it is not: there the diagonal of the matrix is larger). Points known beforehand are better
     given as X_unlabeled. In pipelines and searches this goes as for `TransductiveMKLClassifier`.
 
-    See Also
-    --------
-    KernelKNNClassifier : neighbours on a kernel as it is.
-    KDDAClassifier : discriminant analysis on a kernel as it is.
-    ConformalKernel : the conformal kernel alone.
-
     References
     ----------
     Yeung, Chang & Dai, Learning the kernel matrix by maximizing a KFD-based class separability criterion,
@@ -247,17 +264,6 @@ class SpectralKernelClassifier(
     learning, NIPS 17, 2005.
 
     Li, Jiang & Zhang, Efficient and robust feature extraction by maximum margin criterion, NIPS 16, 2004.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from multikernel.spectral import SpectralKernelClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = SpectralKernelClassifier().fit(X[::5], y[::5], X_unlabeled=X[1::5])
-    >>> round(float((model.transduction_ == y[1::5]).mean()), 2), round(model.score(X[2::5], y[2::5]), 2)
-    (0.89, 0.97)
-    >>> model.spectral_weights_[:3].round(1).tolist(), round(model.gamma_, 3)
-    ([15.5, 3.1, 2.1], 0.038)
     """
 
     about = SPECTRAL

@@ -21,14 +21,9 @@ from .solver.conformal_kernel import learn_conformal
 CONFORMAL = About(
     family="one kernel",
     problem="max tr S_b / tr S_w over q(x) = a₀ + Σ a_j k₁(x, c_j), k(x, z) = q(x) q(z) k₀(x, z)",
-    solver=(
-        "small steps along the gradient, none of which lowers the value; or a generalised eigenvector, exact"
-    ),
-    cost="n² for each core once, then n times the cores a step; n² memory",
-    use=(
-        "One kernel whose resolution should be finer at the border of the classes; a step before another "
-        "machine."
-    ),
+    solver=("monotone gradient ascent; or a generalized eigenvector, exact"),
+    cost="n² for each core once, then n × cores for each step; memory n²",
+    use=("One kernel, to increase its resolution near the class boundary before another classifier."),
     reference="Amari & Wu 1999; Xiong, Swamy & Ahmad 2005",
 )
 
@@ -37,14 +32,8 @@ CONFORMAL = About(
 class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
     r"""Conformal kernel of greater class separability, in the empirical feature space.
 
-    .. math::
-
-        k(x, z) = q(x)\, q(z)\, k_0(x, z), \qquad q(x) = a_0 + \sum_j a_j\, k_1(x, c_j), \qquad
-        \max_a\ J = \frac{\mathrm{tr}\, S_b}{\mathrm{tr}\, S_w}
-
-    with cores :math:`c_j` among the training points, and :math:`S_b` and :math:`S_w` the scatters between and
-    inside the classes in the feature space of :math:`k`. A transformer from rows to rows of the learned
-    kernel matrix, to be followed by a machine with a precomputed kernel.
+    Use it as a transformer before a classifier with a precomputed kernel, to increase the resolution near the
+    class boundary. It changes one kernel; it does not weight several.
 
     Parameters
     ----------
@@ -91,21 +80,6 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     feature_names_in_ : array of shape (n_features_in_,)
         Where X has column names.
 
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all.
-    A class of one point has no scatter of its own and takes part through its mean; at least one class must
-    have two points that differ. `fit_transform` gives `kernel_`; `transform` of the training points does too,
-    but for a kernel repaired with ``psd="shift"``, whose diagonal is larger on the training points.
-
-    References
-    ----------
-    Xiong, Swamy & Ahmad, Optimizing the kernel in the empirical feature space, IEEE Transactions on Neural
-    Networks 16, 2005.
-
-    Amari & Wu, Improving support vector machine classifiers by modifying kernel functions, Neural Networks
-    12, 1999.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -120,6 +94,32 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     >>> learned = model["conformalkernel"]
     >>> bool(learned.history_[0]["objective"] < learned.objective_)
     True
+
+    Notes
+    -----
+    The kernel and its criterion are
+
+    .. math::
+
+        k(x, z) = q(x)\, q(z)\, k_0(x, z), \qquad q(x) = a_0 + \sum_j a_j\, k_1(x, c_j), \qquad
+        \max_a\ J = \frac{\mathrm{tr}\, S_b}{\mathrm{tr}\, S_w}
+
+    with cores :math:`c_j` among the training points, and :math:`S_b` and :math:`S_w` the scatters between and
+    inside the classes in the feature space of :math:`k`. A transformer from rows to rows of the learned
+    kernel matrix, to be followed by a classifier with a precomputed kernel.
+
+    Predictions read all training samples, so that a saved model holds them all.
+    A class of one point has no scatter of its own and takes part through its mean; at least one class must
+    have two points that differ. `fit_transform` gives `kernel_`; `transform` of the training points does too,
+    but for a kernel repaired with ``psd="shift"``, whose diagonal is larger on the training points.
+
+    References
+    ----------
+    Xiong, Swamy & Ahmad, Optimizing the kernel in the empirical feature space, IEEE Transactions on Neural
+    Networks 16, 2005.
+
+    Amari & Wu, Improving support vector machine classifiers by modifying kernel functions, Neural Networks
+    12, 1999.
     """
 
     about = CONFORMAL

@@ -15,7 +15,7 @@ from .solver.direct_discriminant import direct_discriminant
 
 KDDA = About(
     family="discriminant",
-    problem="directions in which S_b is white and S_w + reg S_b = I; the null space of S_b is given up first",
+    problem="directions in which S_b is white and S_w + reg S_b = I; the null space of S_b is removed first",
     solver="two eigendecompositions, exact",
     cost="n³ at most, n² memory",
     use="One kernel, few samples for each of many classes, such as faces.",
@@ -27,16 +27,8 @@ KDDA = About(
 class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourVote):
     r"""Kernel direct discriminant analysis, with the nearest neighbours among its directions.
 
-    .. math::
-
-        z(x) = T'\, (k(x, x_1), \dots, k(x, x_n))', \qquad
-        S_w + \mathrm{reg} \cdot S_b = I \ \text{ in the coordinates } z
-
-    where :math:`S_b` and :math:`S_w` are the scatters between and inside the classes in the feature space of
-    the kernel, divided by the number n of training points. The null space of :math:`S_b`, where the means of
-    the classes agree, is given up first: at most one direction less than there are classes is left. In it
-    :math:`S_b` is whitened, :math:`S_w` diagonalised, and each direction scaled by
-    :math:`(\mathrm{reg} + s)^{-1/2}`, with :math:`s` the scatter inside the classes along it.
+    Use it for one kernel and few samples of each of many classes, such as faces. For several kernels, use
+    :class:`multikernel.discriminant.KernelDiscriminantClassifier`.
 
     Parameters
     ----------
@@ -46,7 +38,7 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         Columns and kernel stay as they are, unless a View or a KernelBank asks for ``standardize`` or
         ``normalize``.
     reg : float, positive, default=1.0
-        Holds back directions with hardly any scatter inside the classes, of which there are many when the
+        Shrinks directions with almost no within-class scatter, of which there are many when the
         feature space has more dimensions than there are points.
     n_components : int or None, default=None
         How many directions to keep, the sharpest first; None keeps all.
@@ -73,18 +65,6 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     --------
     KernelKNNClassifier : neighbours in the whole feature space.
 
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all.
-    Features are not scaled: put a ``StandardScaler`` before it. A class of one point has no scatter of its
-    own and takes part through its mean. Where the means of all classes agree, there is no direction, and
-    `fit` says so.
-
-    References
-    ----------
-    Lu, Plataniotis & Venetsanopoulos, Face recognition using kernel direct discriminant analysis algorithms,
-    IEEE Transactions on Neural Networks 14, 2003.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -95,6 +75,31 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     >>> model = make_pipeline(StandardScaler(), KDDAClassifier()).fit(X[::2], y[::2])
     >>> model.transform(X[1::2]).shape, round(model.score(X[1::2], y[1::2]), 2)
     ((89, 2), 0.97)
+
+    Notes
+    -----
+    It projects a sample to
+
+    .. math::
+
+        z(x) = T'\, (k(x, x_1), \dots, k(x, x_n))', \qquad
+        S_w + \mathrm{reg} \cdot S_b = I \ \text{ in the coordinates } z
+
+    where :math:`S_b` and :math:`S_w` are the scatters between and inside the classes in the feature space of
+    the kernel, divided by the number n of training points. The null space of :math:`S_b`, where the means of
+    the classes agree, is given up first: at most one direction less than there are classes is left. In it
+    :math:`S_b` is whitened, :math:`S_w` diagonalised, and each direction scaled by
+    :math:`(\mathrm{reg} + s)^{-1/2}`, with :math:`s` the scatter inside the classes along it.
+
+    Predictions read all training samples, so that a saved model holds them all.
+    Features are not scaled: put a ``StandardScaler`` before it. A class of one point has no scatter of its
+    own and takes part through its mean. Where the means of all classes agree, there is no direction, and
+    `fit` says so.
+
+    References
+    ----------
+    Lu, Plataniotis & Venetsanopoulos, Face recognition using kernel direct discriminant analysis algorithms,
+    IEEE Transactions on Neural Networks 14, 2003.
     """
 
     about = KDDA

@@ -15,16 +15,16 @@ from ..core.one_kernel import OneKernel, fixed_seed
 
 NEIGHBOURS = About(
     family="one kernel",
-    problem="a vote of the neighbours by d² = k(x, x) + k(z, z) − 2 k(x, z)",
-    solver="none: every training sample is looked at, which is exact",
+    problem="a vote of the nearest neighbors by d² = k(x, x) + k(z, z) − 2 k(x, z)",
+    solver="none: exhaustive search, exact",
     cost="n² to check the kernel; n for each prediction",
-    use="The plain rule to beat on one kernel, or the machine on a combined kernel of your own.",
+    use="Baseline on one kernel, or a classifier on a combined kernel.",
     reference="Yu, Ji & Zhang 2002",
 )
 
 
 class NeighbourVote(ClassifierMixin, OneKernel):
-    """A classifier that asks the nearest training points; a subclass says what near is."""
+    """A classifier by nearest training points; a subclass defines the distance."""
 
     n_neighbors: int
     random_state: Any
@@ -68,13 +68,8 @@ class NeighbourVote(ClassifierMixin, OneKernel):
 class KernelKNNClassifier(NeighbourVote):
     r"""Classifier by a vote of the nearest neighbours in the feature space of a kernel.
 
-    .. math::
-
-        d(x, x_j)^2 = \|\varphi(x) - \varphi(x_j)\|^2 = k(x, x) + k(x_j, x_j) - 2\, k(x, x_j)
-
-    The first term is the same for all training points :math:`x_j` and is left out: precomputed similarities
-    of new points to the training points are enough. For a Gaussian, or any kernel of a unit diagonal that
-    falls with the distance, the neighbours are those in the space of the features.
+    Use it as a baseline on one kernel, or as ``machine`` on a combined kernel. For distances between feature
+    vectors, use scikit-learn's ``KNeighborsClassifier``.
 
     Parameters
     ----------
@@ -102,16 +97,6 @@ class KernelKNNClassifier(NeighbourVote):
     --------
     KDDAClassifier : neighbours among the discriminant directions.
 
-    Notes
-    -----
-    Predictions read all training samples, so that a saved model holds them all.
-    Features are not scaled: put a ``StandardScaler`` before it. The fit computes the matrix of all training
-    points, to check the kernel, and keeps only its diagonal.
-
-    References
-    ----------
-    Yu, Ji & Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 15, 2002.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -121,6 +106,26 @@ class KernelKNNClassifier(NeighbourVote):
     >>> model = KernelKNNClassifier(Polynomial(degree=2), n_neighbors=3).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.96
+
+    Notes
+    -----
+    The distance is
+
+    .. math::
+
+        d(x, x_j)^2 = \|\varphi(x) - \varphi(x_j)\|^2 = k(x, x) + k(x_j, x_j) - 2\, k(x, x_j)
+
+    The first term is the same for all training points :math:`x_j` and is left out: precomputed similarities
+    of new points to the training points are enough. For a Gaussian, or any kernel of a unit diagonal that
+    falls with the distance, the neighbours are those in the space of the features.
+
+    Predictions read all training samples, so that a saved model holds them all.
+    Features are not scaled: put a ``StandardScaler`` before it. The fit computes the matrix of all training
+    points, to check the kernel, and keeps only its diagonal.
+
+    References
+    ----------
+    Yu, Ji & Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 15, 2002.
     """
 
     about = NEIGHBOURS

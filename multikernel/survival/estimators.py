@@ -37,12 +37,9 @@ SURVIVAL = About(
         "min ½‖f‖² + C L(f) in the space of Σ μ_m K_m, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, L Cox's partial "
         "likelihood, squared hinges of pairs, or one-sided errors of log times"
     ),
-    solver="Newton's steps for weights and function together; SMO for regression; duality gap",
-    cost=(
-        "Cox: some ten Cholesky factorizations n³/3; ranking: products n²; memory P n² for the kernels and "
-        "a third beside them"
-    ),
-    use="Censored times: which view of a patient says when, with survival curves for loss='cox'.",
+    solver="Newton's method on weights and function together; SMO for regression; duality gap",
+    cost=("Cox: about ten Cholesky factorizations (n³/3); ranking: products of n²; memory 1.3 P n²"),
+    use="Censored times: which views predict them; loss='cox' also gives survival curves.",
     reference="Cox 1972; Van Belle et al. 2011; Pölsterl et al. 2015",
 )
 
@@ -155,24 +152,8 @@ class SurvivalPredictions:
 class MKLSurvival(SurvivalPredictions, BaseMKL):
     r"""Survival model that learns the weights of its kernels from censored times.
 
-    .. math::
-
-        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
-        \tfrac12 \|f\|^2_{K(\mu)} + C\, L(f), \qquad K(\mu) = \sum_m \mu_m K_m
-
-    with kernels :math:`K_m`, their weights :math:`\mu` and costs :math:`d_m`, and one of the losses, for
-    samples of weight :math:`w_i` (1 each by default) with the time :math:`t_i`:
-
-    - ``"cox"``, the partial likelihood:
-      :math:`L(f) = \sum_{i:\,event} w_i \big[\log \sum_{j:\, t_j \ge t_i} w_j e^{f_j} - f_i\big]`;
-    - ``"ranking"``: :math:`L(f) = \sum_i w_i \cdot` the mean of
-      :math:`\tfrac12 [1 - (f_i - f_j)]_+^2` over the pairs, with weights :math:`w_i w_j`, where :math:`i` has
-      an event and :math:`j` lives longer;
-    - ``"regression"``: :math:`L(f) = \sum_{i:\,event} w_i [|r_i| - \epsilon]_+ +
-      \sum_{i:\,censored} w_i [r_i - \epsilon]_+` with :math:`r_i = f_i + b + \log t_i`: minus the score is
-      the log time, and that of a censored sample may be any longer one.
-
-    A higher score is a higher risk: an earlier event.
+    Use it for censored times: it predicts a risk score, where a higher score is an earlier event, and for
+    ``loss="cox"`` survival curves. To choose C and the norm, use :class:`MKLSurvivalCV`.
 
     Parameters
     ----------
@@ -224,8 +205,46 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
     approximation_, gram_, memory_, missing_, total_cost_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.kernels import Linear
+    >>> from multikernel.survival import MKLSurvival
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 4))
+    >>> death, end = rng.exponential(np.exp(-2 * X[:, 0])), rng.exponential(2.0, size=200)
+    >>> y = {"event": death <= end, "time": np.minimum(death, end)}
+    >>> model = MKLSurvival([("clinic", Linear(), [0, 1]), ("noise", Linear(), [2, 3])]).fit(X, y)
+    >>> model.kernel_weights_.round(2).tolist()
+    [1.0, 0.0]
+    >>> bool(model.score(X, y) > 0.8), bool(model.dual_gap_ <= 1e-3)
+    (True, True)
+    >>> model.predict_survival_function([[2.0, 0, 0, 0], [-2.0, 0, 0, 0]], times=[0.5]).round(2).tolist()
+    [[0.0], [0.99]]
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
+        \tfrac12 \|f\|^2_{K(\mu)} + C\, L(f), \qquad K(\mu) = \sum_m \mu_m K_m
+
+    with kernels :math:`K_m`, their weights :math:`\mu` and costs :math:`d_m`, and one of the losses, for
+    samples of weight :math:`w_i` (1 each by default) with the time :math:`t_i`:
+
+    - ``"cox"``, the partial likelihood:
+      :math:`L(f) = \sum_{i:\,event} w_i \big[\log \sum_{j:\, t_j \ge t_i} w_j e^{f_j} - f_i\big]`;
+    - ``"ranking"``: :math:`L(f) = \sum_i w_i \cdot` the mean of
+      :math:`\tfrac12 [1 - (f_i - f_j)]_+^2` over the pairs, with weights :math:`w_i w_j`, where :math:`i` has
+      an event and :math:`j` lives longer;
+    - ``"regression"``: :math:`L(f) = \sum_{i:\,event} w_i [|r_i| - \epsilon]_+ +
+      \sum_{i:\,censored} w_i [r_i - \epsilon]_+` with :math:`r_i = f_i + b + \log t_i`: minus the score is
+      the log time, and that of a censored sample may be any longer one.
+
+    A higher score is a higher risk: an earlier event.
+
     Sample weights are numbers of equal samples: those of a risk set count, too, and with Breslow's ties, with
     the ranking and with the regression a weight of 2 is exactly a repeated sample. Efron's ties count tied
     events by their number; of those, a weight multiplies the terms.
@@ -245,23 +264,6 @@ class MKLSurvival(SurvivalPredictions, BaseMKL):
     Van Belle, Pelckmans, Van Huffel & Suykens, Support vector methods for survival analysis, Artificial
     Intelligence in Medicine 53, 2011.
     Pölsterl, Navab & Katouzian, Fast training of support vector machines for survival analysis, ECML 2015.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.kernels import Linear
-    >>> from multikernel.survival import MKLSurvival
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 4))
-    >>> death, end = rng.exponential(np.exp(-2 * X[:, 0])), rng.exponential(2.0, size=200)
-    >>> y = {"event": death <= end, "time": np.minimum(death, end)}
-    >>> model = MKLSurvival([("clinic", Linear(), [0, 1]), ("noise", Linear(), [2, 3])]).fit(X, y)
-    >>> model.kernel_weights_.round(2).tolist()
-    [1.0, 0.0]
-    >>> bool(model.score(X, y) > 0.8), bool(model.dual_gap_ <= 1e-3)
-    (True, True)
-    >>> model.predict_survival_function([[2.0, 0, 0, 0], [-2.0, 0, 0, 0]], times=[0.5]).round(2).tolist()
-    [[0.0], [0.99]]
     """
 
     about = SURVIVAL

@@ -23,7 +23,7 @@ TUNED_SURVIVAL = replace(
     SURVIVAL,
     problem="max over C and p of the mean concordance on folds of survival models with this C and norm p",
     solver="halving of the grid on folds of one Gram stack; the last model has a duality gap",
-    cost="some ten fits of MKLSurvival for 6 values of C, 4 norms and 5 folds; memory 1.7 P n²",
+    cost="about ten fits of MKLSurvival for 6 values of C, 4 norms and 5 folds; memory 1.7 P n²",
     use="Censored times, nothing to set.",
     reference="Harrell et al. 1982; Jamieson & Talwalkar 2016",
 )
@@ -51,13 +51,7 @@ class HeldOutSurvival(BaseEstimator):
 class MKLSurvivalCV(SurvivalPredictions, Tuned):
     r"""Survival model with learned kernel weights that chooses C and the norm on folds.
 
-    .. math::
-
-        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K
-        \text{Harrell's C}\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
-
-    with :math:`f^{(-k)}_{C, p}` the :class:`MKLSurvival` with weight of the loss :math:`C` and `norm`
-    :math:`p`, learned without the samples of fold :math:`k`. Folds have the same share of events.
+    Use it where good values of C and the norm are not known. Use :class:`MKLSurvival` where both are known.
 
     Parameters
     ----------
@@ -119,15 +113,6 @@ class MKLSurvivalCV(SurvivalPredictions, Tuned):
     intercept_, total_cost_, gram_, memory_, missing_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLSurvival`.
 
-    Notes
-    -----
-    As for :class:`MKLClassifierCV`: kernels are scaled by all samples. Entry times count; strata are not
-    supported.
-
-    References
-    ----------
-    Harrell, Califf, Pryor, Lee & Rosati, Evaluating the yield of medical tests, JAMA 247, 1982.
-
     Examples
     --------
     >>> import numpy as np
@@ -141,6 +126,25 @@ class MKLSurvivalCV(SurvivalPredictions, Tuned):
     >>> model = MKLSurvivalCV(views, Cs=[0.01, 1.0], norms=[1, 2], cv=3).fit(X, y)
     >>> model.kernel_weights_.argmax(), bool(model.best_score_ > 0.75)
     (np.int64(0), True)
+
+    Notes
+    -----
+    It chooses
+
+    .. math::
+
+        (\hat C, \hat p) = \arg\max_{C,\, p}\ \frac1K \sum_{k=1}^K
+        \text{Harrell's C}\bigl(y_k,\ f^{(-k)}_{C, p}\bigr)
+
+    with :math:`f^{(-k)}_{C, p}` the :class:`MKLSurvival` with weight of the loss :math:`C` and `norm`
+    :math:`p`, learned without the samples of fold :math:`k`. Folds have the same share of events.
+
+    As for :class:`MKLClassifierCV`: kernels are scaled by all samples. Entry times count; strata are not
+    supported.
+
+    References
+    ----------
+    Harrell, Califf, Pryor, Lee & Rosati, Evaluating the yield of medical tests, JAMA 247, 1982.
     """
 
     about = TUNED_SURVIVAL

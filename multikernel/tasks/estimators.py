@@ -37,9 +37,9 @@ _FREE_SHARE = 0.1  # of the standard deviation: errors that are not penalized by
 TASKS = About(
     family="margin",
     problem="min Σ_t J_t(ν_t), ν ≥ 0, (Σ_m (Σ_t (d_m² ν_tm)^q)^(p/q))^(1/p) ≤ T^(1/q)",
-    solver="weights in closed form around warm-started machines, longer steps; duality gap",
-    cost="some ten to fifty machines of each task; memory P n² for the kernels",
-    use="Cohorts, tissues or outputs with samples of their own, to which the same views may matter.",
+    solver="closed-form weights, extrapolated, around warm-started SVMs; duality gap",
+    cost="10 to 50 SVM fits for each task; memory P n² for the kernels",
+    use="Cohorts, tissues or outputs with their own samples, to which the same views may matter.",
     reference="Jawanpuria & Nath 2011; Rakotomamonjy et al. 2011; Kloft et al. 2011",
 )
 
@@ -237,7 +237,7 @@ class _MultiTask(BaseMKL):
         return np.take_along_axis(scores, places, axis=1)
 
     def contributions(self, X: Any) -> Array:
-        """What each view adds to the scores of the machines of each sample's task.
+        """What each view adds to the scores of each sample's task.
 
         Parameters
         ----------
@@ -317,29 +317,11 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
     tasks_ : array of shape (n_tasks,)
     task_weights_ : array of shape (n_tasks, n_kernels)
     kernel_weights_ : array of shape (n_kernels,)
-        Mean over the machines.
+        Mean over classifiers.
     classes_ : array of shape (n_classes,)
     view_names_, machine_weights_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_,
     history_
-        As for :class:`MKLClassifier`, with one machine for each task, or one for each task and class.
-
-    Notes
-    -----
-    .. math::
-
-        \min_{\nu \ge 0}\ \sum_t J_t(\nu_t) \quad \text{subject to} \quad
-        \Bigl(\sum_m \bigl(\sum_t (d_m^2 \nu_{tm})^q\bigr)^{p/q}\Bigr)^{1/p} \le T^{1/q}
-
-    with the value :math:`J_t` of the machine of task t on its own samples, costs :math:`d_m`, p the ``norm``
-    and q the ``sharing``. Equal weights of all tasks have the norm that a task alone would have, for every q.
-    Kernels take widths and scales from the samples of all tasks. ``dual_gap_`` is that of all tasks together
-    (the largest of the clusters).
-
-    References
-    ----------
-    Jawanpuria & Nath, Multi-task multiple kernel learning, SDM 2011.
-    Rakotomamonjy, Flamary, Gasso & Canu, lp-lq penalty for sparse linear and sparse multiple kernel multitask
-    learning, IEEE Transactions on Neural Networks 22, 2011.
+        As for :class:`MKLClassifier`, with one classifier for each task, or for each task and class.
 
     Examples
     --------
@@ -354,6 +336,24 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
     >>> model = MultiTaskMKLClassifier(views, task_column=3).fit(X, y)
     >>> model.weights_frame().shape, bool(model.score(X, y) > 0.9)
     ((3, 3), True)
+
+    Notes
+    -----
+    .. math::
+
+        \min_{\nu \ge 0}\ \sum_t J_t(\nu_t) \quad \text{subject to} \quad
+        \Bigl(\sum_m \bigl(\sum_t (d_m^2 \nu_{tm})^q\bigr)^{p/q}\Bigr)^{1/p} \le T^{1/q}
+
+    with the value :math:`J_t` of the SVM of task t on its own samples, costs :math:`d_m`, p the ``norm``
+    and q the ``sharing``. Equal weights of all tasks have the norm that a task alone would have, for every q.
+    Kernels take widths and scales from the samples of all tasks. ``dual_gap_`` is that of all tasks together
+    (the largest of the clusters).
+
+    References
+    ----------
+    Jawanpuria & Nath, Multi-task multiple kernel learning, SDM 2011.
+    Rakotomamonjy, Flamary, Gasso & Canu, lp-lq penalty for sparse linear and sparse multiple kernel multitask
+    learning, IEEE Transactions on Neural Networks 22, 2011.
     """
 
     C: float = field(default=1.0, kw_only=True)
@@ -361,7 +361,7 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
     class_weight: Any = field(default=None, kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MultiTaskMKLClassifier":
-        """Learn the kernel weights and the machines of all tasks.
+        """Learn the kernel weights and the models of all tasks.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class MultiTaskMKLClassifier(ClassifierMixin, _MultiTask):
         return [kind(signs, prices) for signs in problem.signs]
 
     def decision_function(self, X: Any) -> Array:
-        """Scores of each sample by the machines of its task.
+        """Scores of each sample by the classifiers of its task.
 
         Parameters
         ----------
@@ -476,7 +476,7 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
     ----------
     tasks_, task_weights_, kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_,
     dual_gap_, n_iter_, status_, history_
-        As for :class:`MultiTaskMKLClassifier`, with one machine for each task.
+        As for :class:`MultiTaskMKLClassifier`, with one regressor for each task.
 
     Examples
     --------
@@ -499,7 +499,7 @@ class MultiTaskMKLRegressor(RegressorMixin, _MultiTask):
     epsilon: Any = field(default="auto", kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MultiTaskMKLRegressor":
-        """Learn the kernel weights and the machines of all tasks.
+        """Learn the kernel weights and the models of all tasks.
 
         Parameters
         ----------

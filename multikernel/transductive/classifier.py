@@ -50,15 +50,11 @@ _REFIT = "Fit again with these points in X_unlabeled to be sure."
 TRANSDUCTIVE = About(
     family="transductive",
     problem=(
-        "min over K = Σ μ_i K_i ⪰ 0, tr K = c, of the value of a margin machine, or max of the alignment; μ "
-        "≥ 0 or free"
+        "min over K = Σ μ_i K_i ⪰ 0, tr K = c, of the value of an SVM, or max of the alignment; μ ≥ 0 or free"
     ),
-    solver="an interior point method of our own, or Newton steps on the weights; duality gap to 1e-8",
-    cost=(
-        "P n³ a step of the interior point for free weights, some twenty steps; memory of six stacks of "
-        "P n² (free) or two"
-    ),
-    use="The points to classify are known beforehand, some hundreds of them.",
+    solver="interior point, or Newton's method on the weights; duality gap to 1e-8",
+    cost=("free weights: P n³ for each of about twenty interior-point steps; memory 6 P n² (free) or 2 P n²"),
+    use="The points to classify are known at fit; up to a few hundred points.",
     reference="Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan 2004",
 )
 
@@ -67,14 +63,8 @@ TRANSDUCTIVE = About(
 class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier that learns the kernel matrix of labelled and unlabelled points together.
 
-    .. math::
-
-        \omega = \min_{K \in \mathcal K,\ \mathrm{tr}\, K = c}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
-        2 e'\alpha - \alpha' (G(K_{tr}) + \tau I) \alpha
-
-    with :math:`G(K)_{jk} = y_j y_k K_{jk}` over the labelled points, :math:`K = \sum_i \mu_i K_i` over all
-    points, and the trace :math:`c` over all points too: the unlabelled ones take part in what may be learned.
-    This is twice the usual dual value of the support vector machine.
+    Use it where the points to classify are known at fit, up to a few hundred. For new points later, or more
+    of them, use :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -86,7 +76,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
         labels, followed by a ``classifier``.
     classifier : {"svm", "parzen"}, default="svm"
-        What ``method="alignment"`` puts on its matrix: a 1-norm soft margin machine, or the Parzen window
+        What ``method="alignment"`` puts on its matrix: a 1-norm soft-margin SVM, or the Parzen window
         :math:`f(x) = \frac1N \sum_j y_j K(x_j, x)`, which has no parameter and solves nothing. Its mean
         margin on the labelled points is the alignment times :math:`\|K_{tr}\|_F / N`; it has no intercept, so
         that with classes of unequal size ``sample_weight`` should balance them.
@@ -103,7 +93,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
         largest, which as rank-one matrices of the same trace tend to overfit. Not used with ``vectors``.
     vectors : array of shape (n_samples, n_components) or callable, default=None
-        Orthogonal vectors over all points, the labelled first, in the place of eigenvectors (spectral); or a
+        Orthogonal vectors over all points, the labelled first, instead of eigenvectors (spectral); or a
         function that returns them, of the table of all points, or of the stack (n, n, n_kernels) when
         precomputed. They are scaled to length 1.
     constraints : list of (names or coefficients, lower, upper), default=None
@@ -134,7 +124,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         than two classes, one matrix for each class against the rest
     kernel_weights_ : array of shape (n_kernels,)
         :math:`\mu`; (n_components,) for spectral weights; the mean over the
-        machines for more than two classes
+        classifiers for more than two classes
     machine_weights_ : array of shape (n_machines, n_kernels)
         The weights that predictions use.
     eigenvalues_ : array of shape (n_components,)
@@ -150,15 +140,37 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         The C used or learned; infinity for the hard margin, nan for the Parzen window.
     trace_ : float, :math:`c`
     classes_ : array of shape (n_classes,)
-    objective_ : float, :math:`\omega` (its sum over the machines); for the alignment its value :math:`q'\mu`
+    objective_ : float, :math:`\omega` (its sum over classifiers); for the alignment its value :math:`q'\mu`
         at :math:`\|K\|_F = 1`
-    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
+    dual_gap_ : float, the relative duality gap reached (maximum over classifiers)
     n_iter_ : int
     status_ : str
     history_ : list of dict
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.transductive import TransductiveMKLClassifier
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", method="soft2")
+    >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
+    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-3)
+    (True, True)
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        \omega = \min_{K \in \mathcal K,\ \mathrm{tr}\, K = c}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        2 e'\alpha - \alpha' (G(K_{tr}) + \tau I) \alpha
+
+    with :math:`G(K)_{jk} = y_j y_k K_{jk}` over the labelled points, :math:`K = \sum_i \mu_i K_i` over all
+    points, and the trace :math:`c` over all points too: the unlabelled ones take part in what may be learned.
+    This is twice the usual dual value of the SVM.
+
     Predictions for other points are exact for nonnegative weights. Free weights are used as they are, though
     with a new point the matrix may be indefinite; eigenvectors are carried over by the kernel they come from.
     Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
@@ -182,17 +194,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     ----------
     Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, Learning the kernel matrix with semidefinite
     programming, JMLR 5, 2004.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multikernel.transductive import TransductiveMKLClassifier
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weight_set="free", method="soft2")
-    >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
-    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-3)
-    (True, True)
     """
 
     about = TRANSDUCTIVE
@@ -220,7 +221,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     def fit(
         self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None
     ) -> "TransductiveMKLClassifier":
-        """Learn the kernel matrix, the machine, and the classes of the unlabelled points.
+        """Learn the kernel matrix, the classifier, and the classes of the unlabelled points.
 
         Parameters
         ----------
@@ -458,7 +459,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         Returns
         -------
         DataFrame
-            ``weight``, for spectral weights ``eigenvalue`` too; with several machines ``weight[class]``.
+            ``weight``, for spectral weights ``eigenvalue`` too; with several classifiers ``weight[class]``.
         """
         check_is_fitted(self)
         kind = "eigenvector" if self.weight_set == "spectral" else "view"
@@ -577,7 +578,7 @@ def warn_of_a_label(classes: Array) -> None:
     """A third label -1 is likely to mean unlabelled points, as elsewhere."""
     if classes.size > 2 and classes.dtype.kind in "if" and classes[0] == -1:
         warn_caller(
-            "the label -1 is taken for a class of its own. If it marks unlabelled points, pass those rows as "
+            "the label -1 is treated as a class. If it marks unlabeled points, pass those rows as "
             "X_unlabeled and leave them out of X and y."
         )
 
@@ -591,7 +592,8 @@ def warn_of_extension(model: Any, X: Any) -> None:
         )
         if model.vectors is not None:
             text = (
-                "vectors are carried to new points by the mean kernel, which knows them at the points of fit."
+                "vectors are extended to new points by the mean kernel, from their values at the points of "
+                "fit."
             )
     elif model._precomputed:
         text = (

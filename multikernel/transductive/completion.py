@@ -102,7 +102,7 @@ def complete_kernel(
     strength : float, default=1.0
         :math:`\rho \ge 0`. 0 is the completion of largest determinant.
     cost : array of shape (n_samples, n_samples), default=None
-        Any other symmetric S, in the place of labels.
+        Any other symmetric S, instead of labels.
     tol : float, default=1e-8
         Relative duality gap to reach.
     max_iter : int, default=100
@@ -115,10 +115,10 @@ def complete_kernel(
     Notes
     -----
     The completion is unique. Without labels K⁻¹ is zero at every missing entry: two points whose similarity
-    is missing are independent given the others. A step costs some tens of products of n × n matrices.
+    is missing are independent given the others. A step costs tens of products of n × n matrices.
 
-    Labels change missing entries only: a completed kernel on which a machine is trained with the same labels
-    has seen them twice, and its training error is too good.
+    Labels change missing entries only: a completed kernel on which a classifier is trained with the same
+    labels has seen them twice, and its training error is too good.
 
     References
     ----------
@@ -174,7 +174,7 @@ def _cost(cost: Any, y: Any, strength: float, n: int) -> Array:
     """S of the module's docstring."""
     if cost is not None:
         if y is not None:
-            raise ValueError("cost and y are two ways to say the same; got both. Leave one of them out.")
+            raise ValueError("give either cost or y; got both.")
         S = check_real_matrix(cost, "cost").astype(float)
         if S.shape != (n, n) or not np.isfinite(S).all() or np.abs(S - S.T).max() > 1e-10 * np.abs(S).max():
             raise ValueError(f"cost must be a finite symmetric matrix ({n}, {n}); got shape {S.shape}.")

@@ -7,9 +7,9 @@ known, without labels, when the kernel was learned:
 
 over the choice of n training among 2n points, for every f(x_i) = Σ_j α_j K_ij with K in the family and
 α'Kα ≤ 1/γ², and C is the complexity of the family over all 2n points. It holds for whatever was learned
-within the family: that is what C pays for. φ is a cost with values in [0, 1] that is at least 1 where t ≤ 0
-and has the Lipschitz constant L: the ramp min(1, max(0, 1 − t)) of the 1-norm soft margin, L = 1, or its
-square, of the 2-norm soft margin, L = 2. Costs above φ give weaker bounds: the hinge and its square.
+within the family: which is the complexity term C. φ is a cost with values in [0, 1] that is at least 1 where
+t ≤ 0 and has the Lipschitz constant L: the ramp min(1, max(0, 1 − t)) of the 1-norm soft margin, L = 1, or
+its square, of the 2-norm soft margin, L = 2. Costs above φ give weaker bounds: the hinge and its square.
 """
 
 from collections.abc import Mapping
@@ -107,7 +107,7 @@ def kernel_complexity(
     n_components : int, default=None
         How many eigenvectors (spectral); by default all with an eigenvalue above 1e-10 of the largest.
     vectors : array of shape (N, n_components), default=None
-        Orthogonal vectors in the place of eigenvectors (spectral).
+        Orthogonal vectors instead of eigenvectors (spectral).
     n_draws : int, default=2000
     random_state : int, Generator or None, default=0
         The same seed gives the same draws.
@@ -214,7 +214,8 @@ def generalization_bound(
     n_draws: int = 2000,
     random_state: Any = 0,
 ) -> GeneralizationBound:
-    r"""Bound the error on the test points of a machine whose kernel was learned on training and test points.
+    r"""Bound the error on the test points of a classifier whose kernel was learned on training and test
+    points.
 
     .. math::
 
@@ -244,7 +245,7 @@ def generalization_bound(
     n_components : int, default=None
         How many eigenvectors (spectral), all by default; give the model's ``n_components``.
     vectors : array of shape (2n, n_components), default=None
-        Orthogonal vectors in the place of eigenvectors (spectral).
+        Orthogonal vectors instead of eigenvectors (spectral).
     delta : float, default=0.05
         Probability that the bound fails.
     constant : {4, 2}, default=4
@@ -258,8 +259,8 @@ def generalization_bound(
           smaller than the ramp and twice as steep, L = 2: better where loss outweighs complexity;
         - "squared_hinge": :math:`s^2`, larger, a weaker bound.
     margin_chosen_from_data : bool, default=False
-        The theorem wants the margin fixed before the labels are seen. True adds :math:`|\log(1/\gamma)|` to
-        :math:`\log(1/\delta)`, the price of having taken it from the fitted machine.
+        The theorem assumes that the margin is fixed before the labels are seen. True adds
+        :math:`|\log(1/\gamma)|` to :math:`\log(1/\delta)`, the cost of taking it from the fitted model.
     n_draws : int, default=2000
         Random signs that the complexity is estimated from.
     random_state : int, Generator or None, default=0
@@ -271,7 +272,7 @@ def generalization_bound(
 
     Notes
     -----
-    The bound is usually vacuous (larger than 1) for fewer than some thousands of points. It is still good for
+    The bound is usually vacuous (larger than 1) for fewer than thousands of points. It is still good for
     comparing: between families of kernels over the same points, the one with the smaller sum of loss and
     complexity pays less for what it may choose from.
 
@@ -279,7 +280,7 @@ def generalization_bound(
     every cost with values in [0, 1], but for the contraction lemma, which multiplies the complexity by the
     Lipschitz constant: 2 for the squared ramp, whose slope is −2 at t = 0.
 
-    The theorem's functions have no intercept. Scores of a machine with one make the bound a heuristic.
+    The theorem's functions have no intercept. Scores of a classifier with one make the bound a heuristic.
 
     The estimate of C takes the place of its expectation; its standard error is in the result. The limits of
     C that the paper prints with n hold with 2n.
@@ -405,7 +406,7 @@ def _complexity(Ks: Array, family: Family, n_draws: int, random_state: Any) -> K
 def _check_draws(n_draws: Any) -> int:
     """At least two draws, so that there is a standard error."""
     if check_positive_integer("n_draws", n_draws) < 2:
-        raise ValueError(f"n_draws must be at least 2, for a standard error; got {n_draws}. Use some 1000.")
+        raise ValueError(f"n_draws must be at least 2, for a standard error; got {n_draws}. Use about 1000.")
     return int(n_draws)
 
 

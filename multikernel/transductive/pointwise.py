@@ -39,7 +39,7 @@ class PointwiseTransduction:
     dual_gap : array of shape (n_new,)
         Relative duality gap of each.
     n_machines : array of shape (n_new,)
-        How many machines were trained; 0 where the weights of before are optimal.
+        Number of SVMs trained; 0 where the weights of before are optimal.
     """
 
     transduction: Array

@@ -1,4 +1,4 @@
-"""Orthogonal vectors over labelled and unlabelled points, given by the user in the place of eigenvectors."""
+"""Orthogonal vectors over labelled and unlabelled points, given by the user instead of eigenvectors."""
 
 from typing import Any
 

@@ -250,7 +250,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         - "error": refuse them;
         - "renormalize": scale the views that a sample has to stand for all, by the weights;
         - "absent": ask for the margin of a sample in the views that it has;
-        - "mean": put the mean of the other samples in the place of a missing view;
+        - "mean": put the mean of the other samples instead of a missing view;
         - "complete": estimate a missing view from the other views.
     memory_limit : int, default=None
         Bytes that may be used, instead of what the system says is available.
@@ -601,7 +601,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         return compact
 
     def moved(self, X: Any) -> KernelBank:
-        """This bank with the rows of X in the place of its training rows, nothing fitted anew.
+        """This bank with the rows of X instead of its training rows, nothing fitted anew.
 
         Refused where a transform reads all training columns (`Center`, a clipped repair).
         """

@@ -40,11 +40,11 @@ def from_anndata(
     y : str, default=None
         Column of ``adata.obs`` that holds the targets; every sample must have one.
     layer : str, default=None
-        Layer to take in the place of ``adata.X``.
+        Layer to take instead of ``adata.X``.
     obsm : str or list of str, default=None
         Keys of ``adata.obsm`` that become tables of their own, such as "X_pca".
     use_raw : bool, default=False
-        Whether to take ``adata.raw``, with its variables, in the place of ``adata.X``.
+        Whether to take ``adata.raw``, with its variables, instead of ``adata.X``.
     sparse : {"auto", "keep", "dense"}, default="auto"
         What becomes of a sparse matrix. A sparse table has no names of columns: views read it by position,
         and ``views_from_gene_sets(adata.var_names, ..., by="position")`` makes such views.
@@ -106,7 +106,7 @@ def from_mudata(
     modalities : list of str, default=None
         Modalities to take; None takes them all.
     layer : str or dict of modality -> str, default=None
-        Layer to take in the place of ``X``, for all modalities or for those named.
+        Layer to take instead of ``X``, for all modalities or for those named.
     how : {"outer", "inner"}, default="outer"
         Which samples to keep:
 

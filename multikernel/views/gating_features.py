@@ -164,7 +164,7 @@ def _resolve(wanted: Any, table: Any, names: list[str]) -> Selection:
     """The columns asked for; one by itself is a table of one column here."""
     if isinstance(wanted, np.ndarray) and wanted.ndim > 1:
         raise ValueError(
-            f"{LABEL} must say which columns of X the gate reads; got an array of shape {wanted.shape}. "
+            f"{LABEL} must name the columns of X that the gate reads; got an array of shape {wanted.shape}. "
             f"Append its columns to X, give the kernels theirs, and name the new ones in {LABEL}."
         )
     if isinstance(wanted, str) and wanted not in getattr(table, "columns", ()):

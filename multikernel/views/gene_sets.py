@@ -280,7 +280,7 @@ def _column_names(columns: Any, table: str | None) -> list[str]:
     if isinstance(columns, MultiTable):
         if table is None:
             raise ValueError(
-                f"table must say which table of X the views read; got None. X has {columns.names}: give "
+                f"table must name the table of X that the views read; got None. X has {columns.names}: give "
                 f"table={columns.names[0]!r}, say."
             )
         columns = columns[table]

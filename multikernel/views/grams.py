@@ -43,7 +43,7 @@ class TrainPair(Pair):
         self.present = present
 
     def naming_rows(self) -> AbstractContextManager[None]:
-        """Let an error raised inside speak of the rows of the training table."""
+        """Let an error raised inside name the rows of the training table."""
         return naming_rows(self.present)
 
 

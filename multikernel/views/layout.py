@@ -99,7 +99,7 @@ def align(X: Any, layout: Layout | None, reader: str, *, may_lack_tables: bool =
 
 
 def _require_names(given: list[str], expected: list[str], reader: str) -> None:
-    """Refuse tables none of which has a name of fit: a list in the place of a dict, or the other way."""
+    """Refuse tables none of which has a name of fit: a list instead of a dict, or the other way."""
     if not set(given).isdisjoint(expected):
         return
     if _are_numbered(given):

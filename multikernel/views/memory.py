@@ -39,9 +39,9 @@ class MemoryEstimate:
     workspace : int
         What is needed beside it. In memory: about 0.3 stacks and one n × n matrix of float64. On disk: three
         such matrices; for the learners of kernel weights one, the weighted sum in the precision of the stack,
-        and some numbers for each row. Of factors: six n_columns × n_columns matrices for each machine that is
-        learned at the same time, an eighth of the factors to start on, four numbers for each row, a block of
-        rows, and the reference rows.
+        and some numbers for each row. Of factors: six n_columns × n_columns matrices for each classifier that
+        is learned at the same time, an eighth of the factors to start on, four numbers for each row, a block
+        of rows, and the reference rows.
     limit : int or None
         Bytes that may be used, instead of what the system says.
     available : int or None
@@ -139,7 +139,7 @@ def estimate_factors(
 ) -> MemoryEstimate:
     """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
 
-    Machines that are learned at the same time have a Hessian each; threads work on a block of rows each.
+    Classifiers that are learned at the same time have a Hessian each; threads work on a block of rows each.
 
     Examples
     --------
@@ -169,8 +169,8 @@ def require_fits(estimate: MemoryEstimate) -> None:
     """Refuse a stack, or factors, that would not fit, before they are allocated."""
     if not estimate.fits and estimate.gram == "low_rank" and estimate.place != "memory":
         raise ValueError(
-            f"what a fit on factors needs beside them does not fit in memory: {estimate}. Use a smaller rank "
-            "or fewer kernels; where several machines are learned together (multiclass='shared', n_jobs), "
+            f"the workspace of a fit on factors does not fit in memory: {estimate}. Use a smaller rank "
+            "or fewer kernels; where several classifiers are learned together (multiclass='shared', n_jobs), "
             "learn one after the other."
         )
     if not estimate.fits and estimate.gram == "low_rank":

@@ -2,11 +2,11 @@
 
 A sample lacks a view where all columns of the view are missing in its row, or where its row of a precomputed
 kernel is NaN. The banks fit kernel, scaling and transforms of each view on the rows that have it, and yield 0
-wherever one of two samples lacks it. A filling is what is put in the place of these zeros: it is fitted on
+wherever one of two samples lacks it. A filling is what is put instead of these zeros: it is fitted on
 the training stack, which it completes in place, and completes rows of new samples with what it kept:
 
 ======== =======================================================================================
-zero     nothing; whoever learns the weights makes up for it (``missing="renormalize"``)
+zero     nothing; the weight learner rescales (``missing="renormalize"``)
 mean     φ_m of a sample that lacks view m is the mean of φ_m over those that have it
 mutual   its expectation given the other views, by the em algorithm (``missing="complete"``)
 ======== =======================================================================================
@@ -218,7 +218,7 @@ def _is_given(Ks: np.ndarray, X: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MeanFilling:
-    """k_m(x, j) with the mean of φ_m over the samples that have view m in the place of an absent φ_m."""
+    """k_m(x, j) with the mean of φ_m over the samples that have view m instead of an absent φ_m."""
 
     present: np.ndarray  # (n, m), which training samples have which view
     means: np.ndarray  # (m, n), of those that have the view to each training sample, completed

@@ -40,7 +40,7 @@ _MOST_SHOWN = 12  # entries of a list in the text of a view
 
 
 class MissingViewsWarning(UserWarning):
-    """Samples lack views, and nothing was said about what to do with them."""
+    """Samples lack views, and ``missing`` is not set."""
 
 
 class KernelWarning(UserWarning):

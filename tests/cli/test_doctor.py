@@ -46,7 +46,7 @@ def test_text_that_a_fit_would_refuse_is_told(table, tmp_path):
 
 def test_what_fits_where_memory_is_scarce(table, tmp_path, monkeypatch):
     path = written(table, tmp_path)
-    assert "What may stand for the kernels" not in doctor(path, "--target", "y").stdout
+    assert "Kernel representations" not in doctor(path, "--target", "y").stdout
     monkeypatch.setattr(memory, "available_memory", lambda: 190_000)
     result = doctor(
         path, "--target", "y", "--kernels", "gaussian, linear, gaussian(scale=2), gaussian(scale=3)"

@@ -197,7 +197,7 @@ def test_words_that_are_not_understood(place, tmp_path, words, code, said):
         ("sample,a,y\n000,2,u\n", ("--target-table", "c"), "--target-table must be one of mrna, b"),
         ("sample,a,y\n000,2,u\n", ("--target-table", "mrna"), "table 'mrna' has no column 'y'"),
         ("sample,a,Y\n000,2,u\n", (), "Did you mean 'Y' of 'b'?"),
-        ("sample,y\n000,u\n001,v\n", (), "must hold features beside the ids and the target"),
+        ("sample,y\n000,u\n001,v\n", (), "must hold features and the ids and the target"),
         ("sample,a,y\n000,2,u\n", ("--ignore", "nope"), "--ignore: none of the tables mrna, b has"),
         ("sample,a,y\n000,2,u\n001,,v\n2,2,u\n002,2,u\n003,1,v\n", (),
          "column 'a' of b.csv is empty in sample '001'"),

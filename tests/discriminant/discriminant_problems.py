@@ -20,7 +20,7 @@ def gaussians(X, sigmas, Z=None):
 
 
 def make_problem(kind, n, k, m, seed=0):
-    """Kernels (m, n, n) and classes (n,) that some of them know something of."""
+    """Kernels (m, n, n) and classes (n,) that some of them are related to."""
     rng = np.random.default_rng([seed, KINDS.index(kind), n, k])
     codes = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
     X = rng.normal(size=(n, 4)) + 1.5 * rng.normal(size=(k, 4))[codes]

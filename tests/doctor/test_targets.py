@@ -26,7 +26,7 @@ from tests.doctor.told import find, told
         (["a", "b"] * 30, "regression", "error", "it must hold numbers for regression; it holds 'a'"),
         ([0.25, 0.5] * 30, "classification", "error", "fractions"),
         ([1, 2, 3] * 20, "regression", "warning", "3 different values only, 1 to 3: they look like classes"),
-        ([3, 5, 8] * 20, "auto", "note", "3 whole numbers, 3 to 8, were taken for classes"),
+        ([3, 5, 8] * 20, "auto", "note", "3 whole numbers, 3 to 8, were read as classes"),
         (list(range(5, 65)), "auto", "note", "60 whole numbers, 5 to 64, look like values"),
         (list(range(60)), "auto", "note", "60 whole numbers, 0 to 59, look like values"),
         ([*np.linspace(0.5, 9.7, 60)], "auto", "warning", "rows are sorted by it"),

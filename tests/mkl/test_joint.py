@@ -1,4 +1,4 @@
-"""All classes in one machine behind scikit-learn's interface: values, scores, what is refused."""
+"""All classes in one problem behind scikit-learn's interface: values, scores, what is refused."""
 
 from functools import partial
 

@@ -215,7 +215,11 @@ def test_what_a_fit_on_chunks_cannot_do_is_named():
         (FAMILY["binary"][0], None, "requires y to be passed"),
         (FAMILY["regressor"][0], PAIR.tolist(), r"y must have shape \(n,\); got shape \(200, 2\)"),
         (MKLClassifier(VIEWS, probability=True), y, "probability=True calibrates on .*LogisticRegression"),
-        (MKLClassifier(VIEWS, multiclass="joint"), y, r"multiclass='joint' has no low-rank .*compute\(\)"),
+        (
+            MKLClassifier(VIEWS, multiclass="joint"),
+            y,
+            r"multiclass='joint' is not available with low-rank .*compute\(\)",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             low_rank(model).fit(X, labels)
@@ -229,7 +233,7 @@ def test_a_fitted_model_checks_the_chunks_that_it_is_given():
     for labels, weights, message in (
         (None, None, "requires y to be passed"),
         (NO_LABEL, None, r"chunk 3 \(rows 71 to 119\): y must not hold missing labels; entry 75"),
-        (np.arange(200) % 2, None, "of the kind that the classifier knows, such as 'no'; got 0"),
+        (np.arange(200) % 2, None, "of the type seen in fit, such as 'no'; got 0"),
         (y, np.zeros(200), "must have a positive entry"),
         (y, np.ones((200, 1)), "must be 1D array or scalar, got 2D"),
     ):

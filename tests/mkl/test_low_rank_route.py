@@ -46,7 +46,7 @@ def test_a_rank_asks_for_factors_at_any_size():
     model = MKLClassifier(KernelBank(VIEWS, rank=20)).fit(X, Y)  # without a warning
     assert model.gram_ == "low_rank" and model.approximation_["rank"].max() == 20
     assert MKLClassifier(KernelBank(VIEWS, rank=20, gram="dense")).fit(X, Y).gram_ == "dense"
-    with pytest.raises(ValueError, match=r"multiclass='joint' has no low-rank route"):
+    with pytest.raises(ValueError, match=r"multiclass='joint' is not available with low-rank kernels"):
         MKLClassifier(KernelBank(VIEWS, rank=20), multiclass="joint").fit(X, Y)
 
 

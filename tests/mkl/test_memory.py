@@ -147,7 +147,9 @@ def test_factors_on_disk_are_no_memory(monkeypatch):
 
 def test_what_does_not_fit_beside_the_factors_is_refused(monkeypatch):
     monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 10**5)
-    with pytest.raises(ValueError, match=r"beside them does not fit in memory: .*smaller rank"):
+    with pytest.raises(
+        ValueError, match=r"workspace of a fit on factors does not fit in memory: .*smaller rank"
+    ):
         MKLClassifier(KernelBank(HALVES, rank=60), **SETTINGS).fit(COLUMNS[:300], CLASSES[:300] > 2)
 
 

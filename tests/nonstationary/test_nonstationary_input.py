@@ -281,7 +281,7 @@ def test_a_small_price_does_not_loosen_the_solution(solver):
 
 def test_mixtures_that_are_worse_than_none_are_told():
     X, y = make_curved()
-    said = "worse than mixtures that say the same of every sample.*unit diagonal"
+    said = "worse than mixtures with equal output for all samples.*unit diagonal"
     with pytest.warns(UserWarning, match=said), pytest.warns(KernelWarning, match="of different scale"):
         NonstationaryClassifier(raw([Gaussian(), Polynomial(degree=2)])).fit(1e7 * X, y)
 

@@ -220,7 +220,7 @@ def test_bad_parameters(given, error, message):
         (PairSplit(), np.zeros((9, 3)), "X must hold two objects side by side, an even number .* it has 3"),
         (PairSplit(), np.arange(9), r"two columns at least; it has shape \(9,\)"),
         (PairSplit(columns=4), np.zeros((9, 4)), "split=4 leaves no column to the right objects"),
-        (PairSplit(columns=([0], [7])), np.zeros((9, 4)), "split asks for column 7, but X has 4 columns"),
+        (PairSplit(columns=([0], [7])), np.zeros((9, 4)), "split names column 7, but X has 4 columns"),
         (PairSplit(columns=(["a"], ["b"])), np.zeros((9, 4)), "names the column 'a', but X is no DataFrame"),
         (PairSplit(5, "right"), grid(9, 4), "n_splits=5 folds need as many distinct right objects; X has 4"),
         (PairSplit(symmetric=True, columns=1), np.zeros((9, 3)), "as many columns for the one object"),

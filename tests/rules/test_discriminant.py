@@ -115,7 +115,7 @@ def test_errors_name_the_view_and_the_remedy():
     with pytest.raises(ValueError, match="tells the means of the two classes apart"):
         KimDiscriminant().fit(np.outer(x, x), y)
     z = np.arange(8.0)
-    with pytest.raises(ValueError, match=r"singular beside reg=1.0e-30.*Raise reg"):
+    with pytest.raises(ValueError, match=r"singular with reg=1.0e-30.*Raise reg"):
         KimDiscriminant(1e-30).fit(np.outer(z, z), y)
     with pytest.raises(ValueError, match="total scatter is singular"):
         DiscriminantMKL(1e-30).fit(np.outer(z, z), y)
@@ -222,6 +222,6 @@ def test_equal_kernels_get_equal_weights_and_one_gets_some():
 def test_where_nothing_pays():
     Ks, y = fung_example()
     with pytest.raises(
-        ValueError, match=r"reg=1e\+06 is so large that no kernel is worth its weight. Lower reg"
+        ValueError, match=r"reg=1e\+06 is so large that all kernel weights are zero. Lower reg"
     ):
         FungDiscriminant(1e6).fit(list(Ks), y)

@@ -29,7 +29,7 @@ EPSILON, NU = 0.2, 0.4
 
 
 def make_problem(n=24, seed=0, n_kernels=4):
-    """Kernels of some scales, and two classes that the first kernels know something of."""
+    """Kernels of some scales, and two classes that the first kernels are related to."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     kernels = [

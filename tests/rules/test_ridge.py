@@ -194,7 +194,7 @@ def test_other_refusals():
         huge = PolynomialRidge(50, normalize=False, multinomial=multinomial)
         with pytest.raises(ValueError, match="power of degree 50 overflows"):
             huge.fit([1e10 * np.eye(len(y))], y)
-    with pytest.raises(ValueError, match=r"alpha=1e-30 is too small beside the kernels.*Raise alpha"):
+    with pytest.raises(ValueError, match=r"alpha=1e-30 is too small for these kernels.*Raise alpha"):
         RidgeBall(1e-30).fit(Ks[0], y)
     with pytest.raises(ValueError, match=r"power of degree 2 overflows.*normalize=.diagonal. of each View"):
         PolynomialRidge().fit(list(Ks), y).combine([1e300 * K for K in Ks])

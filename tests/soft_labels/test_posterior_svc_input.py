@@ -83,7 +83,7 @@ def test_a_small_class_is_given_the_chance_of_a_majority():
 
 def test_a_class_outvoted_everywhere_is_an_error():
     y = np.where(np.arange(30) % 6 == 3, "lonely", "crowd")
-    with refuses("no sample is taken for class 'lonely'", "for 'crowd'", "n_neighbors", "MKLClassifier"):
+    with refuses("no sample is assigned to class 'lonely'", "to 'crowd'", "n_neighbors", "MKLClassifier"):
         PosteriorSVC(raw([Gaussian()])).fit(np.arange(30.0)[:, None], y)
 
 
@@ -235,7 +235,7 @@ BAD = [
     (np.full((40, 2), np.nan), ["at least 0", "row 0 is [nan, nan]", "impute or drop"]),
     (np.full((40, 2), np.inf), ["at least 0", "row 0 is [inf, inf]"]),
     (np.full((40, 2), 0.5), ["every sample is undecided", "MKLClassifier"]),
-    (np.tile([0.9, 0.1], (40, 1)), ["no sample is taken for class 'yes'", "'no'", "order of classes_"]),
+    (np.tile([0.9, 0.1], (40, 1)), ["no sample is assigned to class 'yes'", "'no'", "order of classes_"]),
 ]  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def test_a_class_that_no_sample_is_taken_for_is_never_predicted():
     P = doubtful(y)
     P[:, 1] = np.minimum(P[:, 1], 0.9 * np.maximum(P[:, 0], P[:, 2]))
     P /= P.sum(axis=1, keepdims=True)
-    with pytest.warns(UserWarning, match="no sample is taken for class 'b', which will never be predicted"):
+    with pytest.warns(UserWarning, match="no sample is assigned to class 'b', which will never be predicted"):
         model = PosteriorSVC(VIEWS).fit(X, y, probabilities=P)
     far = np.random.default_rng(0).normal(size=(500, 4)) * 10.0
     assert set(model.predict(np.vstack([X, far]))) == {"a", "c"}

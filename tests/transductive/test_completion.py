@@ -117,7 +117,7 @@ def test_a_whole_matrix_stays_and_nothing_given_is_changed():
         ({(0, 0): np.nan}, {}, r"diagonal of K must be known; entry \(0, 0\)"),
         ({(0, 1): np.nan, (1, 0): 0.3}, {}, r"K must be symmetric; entry \(0, 1\) is nan"),
         ({}, {"cost": np.eye(3)}, r"cost must be a finite symmetric matrix \(9, 9\)"),
-        ({}, {"cost": np.eye(9), "y": [0, 1]}, "cost and y are two ways"),
+        ({}, {"cost": np.eye(9), "y": [0, 1]}, "give either cost or y"),
         ({}, {"y": [0, 1, 2]}, "each class against the rest"),
         ({}, {"y": [0, 1] * 5}, "at most one label for each of the 9"),
         ({}, {"strength": -1.0}, "strength must be"),

@@ -394,7 +394,7 @@ def test_unlabelled_points_marked_by_a_label():
     X, y = make_binary(60)
     labels = np.where(y == "yes", 1, 0)
     labels[40:] = -1
-    with pytest.warns(UserWarning, match="label -1 is taken for a class.*X_unlabeled"):
+    with pytest.warns(UserWarning, match="label -1 is treated as a class.*X_unlabeled"):
         TransductiveMKLClassifier(KERNELS, method="soft2").fit(X, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

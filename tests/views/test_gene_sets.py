@@ -189,7 +189,7 @@ def test_columns_are_names_or_a_frame(columns):
 
 def test_columns_of_one_of_several_tables():
     X = MultiTable({"rna": FRAME, "clinic": pd.DataFrame({"age": [1, 2]})})
-    with pytest.raises(ValueError, match=r"table must say which.*\['rna', 'clinic'\].*table='rna'"):
+    with pytest.raises(ValueError, match=r"table must name the table.*\['rna', 'clinic'\].*table='rna'"):
         views_from_gene_sets(X, SETS)
     with pytest.raises(KeyError, match="no table 'rns'"):
         views_from_gene_sets(X, SETS, table="rns")

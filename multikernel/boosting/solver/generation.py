@@ -1,4 +1,4 @@
-"""Machines with an l1 or l2 penalty over the columns of all kernels, or over at most so many of them.
+"""Machines with an l1 or l2 penalty over the columns of all kernels, or over a limited number of them.
 
     min_{a, b}  Σ|a| + risk   or   ½ Σa² + risk,    risk = Σ_i c_i loss(y_i, b + Σ_{m,j} a_mj h_mj(i))
 

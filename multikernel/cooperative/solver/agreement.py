@@ -14,7 +14,7 @@ H = Σ_m K_m / α_m. With the dual variables β = H⁻¹F of that machine, f_m =
 
     a_m = R_m (β + ρ F).
 
-Weights: with W^½ K_m W^½ in the place of K_m the same holds for W^½ F.
+Weights: with W^½ K_m W^½ instead of K_m the same holds for W^½ F.
 
 **Certificate.** The machine bounds the value of all functions from below; the value of the functions that are
 returned is computed from their own coefficients. The gap lies between these two.

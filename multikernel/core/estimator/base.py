@@ -414,8 +414,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
-            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        array of shape (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several classifiers
+            Summed over the kernels, with the intercept added, they are the scores.
         """
         blocks = self._by_batches(X, lambda rows: self._fitted.contributions(rows))
         every = np.concatenate(list(blocks))
@@ -433,7 +433,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         -------
         DataFrame
             A row for each sample, by its id where X has ids. A column for each view, ``intercept``, and
-            ``score``, the sum of them; for several machines, columns of the levels ``machine`` and ``view``.
+            ``score``, the sum of them; for several classifiers, columns of the levels ``machine`` and
+            ``view``.
         """
         ids = ids_of(X, grams=self._precomputed)
         return contributions_table(self, self.contributions(X), ids)
@@ -446,7 +447,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         -------
         DataFrame
             ``weight``, and what the model knows beside it, such as ``cost``, ``share``, ``std`` or
-            ``n_columns``; also ``weight[name]`` for each machine where machines have weights of their own.
+            ``n_columns``; also ``weight[name]`` for each classifier with weights of its own.
         """
         check_is_fitted(self)
         return weights_table(self, self._weight_columns())

@@ -5,7 +5,7 @@ Newton's method on a reciprocal takes weights that are too large below zero, and
 no more than twice their size. Let F_m = K_m β, with the solution β at μ, and q_m = β'F_m. Then K_m ≽ F_m F_m'
 / q_m, a matrix of rank one that agrees with K_m on β. The model is the optimal value on
 
-    K(μ) + Σ_m t_m F_m F_m' / q_m        in the place of        K(μ + t) = K(μ) + Σ_m t_m K_m,
+    K(μ) + Σ_m t_m F_m F_m' / q_m        instead of        K(μ + t) = K(μ) + Σ_m t_m K_m,
 
 with the bounded variables where they are. It has the value, the gradient −½q and the Hessian H of J at t = 0,
 is convex, and is a reciprocal in each t_m alone. With T = diag(t / q) and G = (H⁻¹ + T)⁻¹ it is

@@ -113,7 +113,7 @@ class Data:
 # ---------------------------------------------------------------------- models as scorers see them
 OTHER_SAMPLES = (
     "scoring must ask for predictions of the validation samples that it is given, as they are: the folds of "
-    "a search share one Gram stack, and know no other samples. Hand X on unchanged in the scorer, or use "
+    "a search share one Gram stack, and have no other samples. Hand X on unchanged in the scorer, or use "
     "GridSearchCV around an estimator without cross-validation of its own."
 )
 

@@ -359,7 +359,7 @@ class WeightedStack:
         return out
 
     def factor(self) -> Any:
-        """Cholesky factor of the whole sum, computed in the place of ``combined``.
+        """Cholesky factor of the whole sum, computed instead of ``combined``.
 
         A shift that is lost beside the kernel leaves the sum singular: a growing ridge makes it definite.
         """

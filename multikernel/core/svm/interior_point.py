@@ -2,13 +2,13 @@
 
     min_{μ in M} max_β  Σ_t y_t'β_t − ε‖β_t‖₁ − ½ β_t'(K(ω) + diag(shift))β_t,   lower ≤ β ≤ upper, Σβ = total
 
-with ω = floor + μ. On kernels of low rank SMO needs steps in proportion to C · |K|; this method needs some 10
-to 50 steps, about 2 more for each factor of 10 by which C exceeds the largest dual variable, each with one
-Cholesky factorization. It is used where SMO is slow, and where
-double precision cannot hold a function by its dual variables (:mod:`multikernel.core.weights.second`).
+with ω = floor + μ. On kernels of low rank SMO needs steps in proportion to C · |K|; this method needs about
+10 to 50 steps, about 2 more for each factor of 10 by which C exceeds the largest dual variable, each with one
+Cholesky factorization. It is used where SMO is slow, and where double precision cannot hold a function by its
+dual variables (:mod:`multikernel.core.weights.second`).
 
 The dual variables are made of barrier variables (:mod:`.barrier`), or of scores for smooth losses
-(:mod:`.smooth`), which have their own matrix in the place of R + D. That of a joint machine is too large
+(:mod:`.smooth`), which have their own matrix instead of R + D. That of a joint machine is too large
 to be factorized: its equations are solved by conjugate gradients (:mod:`.joint.newton`).
 
 **Kernels of low rank** enter by factors: K(ω) = Q W(ω) Q' + R(ω), Q orthonormal, W(ω) = Σ ω_m T_m T_m', and R
@@ -582,7 +582,7 @@ class _System:
 
 
 class _SmoothSystem(_System):
-    """The same with the inverse of SS' in the place of D."""
+    """The same with the inverse of SS' instead of D."""
 
     def _factorize(self, R: Array | None, task: Any) -> None:
         self.theta = self.curvature = np.zeros(0)

@@ -542,5 +542,5 @@ class JointHinge:
 class WorstHinge(JointHinge):
     """The loss of Crammer & Singer: of each sample, only the class that violates its margin most counts.
 
-    There are no intercepts, and Σ_l α_il ≤ C_i in the place of α_il ≤ C_i.
+    There are no intercepts, and Σ_l α_il ≤ C_i instead of α_il ≤ C_i.
     """

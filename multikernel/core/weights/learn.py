@@ -221,7 +221,7 @@ def _start_warm(learner: OuterLoop, start: _Start) -> None:
     if start.duals.shape != (sizes[-1], learner.stack.n):
         raise ValueError(
             f"start must have duals of the shape {(int(sizes[-1]), learner.stack.n)}; got "
-            f"{start.duals.shape}. Pass a result for the same samples and machines."
+            f"{start.duals.shape}. Pass a result for the same samples and classes."
         )
     for machine, duals in zip(learner.machines, np.split(start.duals, sizes[:-1]), strict=True):
         machine.set_start(duals if machine.n_outputs > 1 else duals[0])

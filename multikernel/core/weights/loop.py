@@ -422,7 +422,7 @@ class OuterLoop(Iterate):
         self.allowed_work = self.allowed_iter = np.inf
 
     def limit_work(self, numbers: float, iterations: int) -> None:
-        """Stop, as stalled, after so many numbers of the kernels were read or iterations were made."""
+        """Stop, as stalled, after a maximum number of kernel entries read, or of iterations."""
         self.allowed_work, self.allowed_iter = numbers, iterations
         for machine in self.machines:
             steps = int(0.5 * numbers / (self.stack.n * machine.n_outputs**2)) + 1

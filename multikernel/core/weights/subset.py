@@ -458,7 +458,7 @@ def learn_subset_weights(
 
 
 def without_multiples(Ks: Array, costs: Array, allowed: Allowed, kept: Array) -> Array:
-    """The kernels without those that are a multiple of another one which is as good and no dearer.
+    """The kernels without those that are a multiple of another one which is as good at no higher cost.
 
     With norm 1, the largest multiple after costs can take the weight of the others.
 

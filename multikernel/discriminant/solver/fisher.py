@@ -6,9 +6,9 @@ with t_i = ± n / (2 n_c) for a sample of a class of n_c, which is ±1 for class
 the best u is proportional to (N + I/ν)⁻¹(m₊ − m₋), with m₊, m₋ the means of the rows of K_η over the classes
 and N the scatter of the rows within them: Mika's kernel Fisher direction. For given u the weights are a
 nonnegative least squares problem of m variables. The two steps take turns, and the value never rises. For
-large ν they crawl; after a few turns, Newton's steps in η over F(η) = min_u take their place. With V the rows
-HK_mu / s_m, r the residuals, A = I + ν K_ηHK_η and the columns c_m = ν K_ηV_m − ν K_mr / s_m of C, the
-Hessian of F is
+large ν they converge slowly; after a few turns, Newton's steps in η over F(η) = min_u take their place. With
+V the rows HK_mu / s_m, r the residuals, A = I + ν K_ηHK_η and the columns c_m = ν K_ηV_m − ν K_mr / s_m of C,
+the Hessian of F is
 
     I + ν VV' − C'A⁻¹C,       its eigenvalues replaced by their sizes;
 

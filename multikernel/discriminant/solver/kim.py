@@ -8,7 +8,7 @@ The kernels are neither centred nor scaled: a constant added to one changes noth
 because the sum of the weights is given.
 
 Ye et al. (2007, equation 3) weight the covariances by the sizes of the classes: (n₊S₊ + n₋S₋)/n, with √n in
-the place of √n_c in J. Then F1 and their own criterion F2, which has the total scatter in the place of that
+the place of √n_c in J. Then F1 and their own criterion F2, which has the total scatter instead of that
 within the classes, are monotone functions of each other, F2 = F1 / (1 + (n₊n₋/n²) F1): both have the same
 optimal kernel over the same set, and they differ by the set alone (Σ θ = 1 here, Σ θ_i tr G~_i = 1 there).
 
@@ -131,7 +131,7 @@ def learn_kim(
     reg : float, λ > 0
     options : Options, optional; by default a relative gap of 1e-8 within 100 iterations
     scales : array (m,), optional; G_i = Ks_i / scales_i, 1 each by default
-    weighted : bool, (n₊S₊ + n₋S₋)/n in the place of S₊ + S₋
+    weighted : bool, (n₊S₊ + n₋S₋)/n instead of S₊ + S₋
 
     Examples
     --------

@@ -50,7 +50,7 @@ def discriminant_projection(
     K : array (n, n), not centred
     codes : array (n,) of int, the class of each point, 0 … k−1
     reg : float, λ
-    n_components : int or None, at most so many directions
+    n_components : int or None, maximum number of directions
 
     Examples
     --------

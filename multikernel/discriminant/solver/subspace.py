@@ -181,7 +181,7 @@ def steepest(q: Array, level: float) -> Array:
 
 
 def is_cheap(n: int, n_chosen: int, n_columns: int) -> bool:
-    """Whether the basis of so many members costs less than about one factorisation."""
+    """Whether a basis of this many members costs less than about one factorisation."""
     return n_chosen * (n_chosen + 1) * n_columns <= max(_COLUMNS, _SHARE * n)
 
 
@@ -294,7 +294,7 @@ def _separation(forms: Array, sides: Array, ridge: float, x: Array, slopes: Arra
 
 @compiled
 def _factor(M: Array) -> bool:
-    """Cholesky factor in the place of the lower triangle; False where M is not positive definite."""
+    """Cholesky factor instead of the lower triangle; False where M is not positive definite."""
     for a in range(len(M)):
         for b in range(a):
             total = M[a, b]

@@ -147,7 +147,7 @@ def unknown_names(file: OpenFile, trusted: set[str]) -> list[str]:
 
 
 def decode(file: OpenFile, trusted: set[str]) -> Any:
-    """The model in a file without unknown names; what nobody trusts is not looked up."""
+    """The model in a file without unknown names; names that are not trusted are not imported."""
 
     def read() -> Any:
         schema = json.loads(_json(file.schema))

@@ -227,7 +227,7 @@ def _not_trusted(names: list[str]) -> str:
     return (
         f"uses {listed}, which is not among what a model file may use. If it is code that you know, load the "
         f"file with trusted=[{listed}]: it is then imported, and runs with the model. Else do not use this "
-        "file: it may have been made to run something on your machine."
+        "file: it may have been made to run something on your computer."
     )
 
 

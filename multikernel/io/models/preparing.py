@@ -1,6 +1,6 @@
 """A model as it goes into a file: slim, and made of what skops keeps to the bit.
 
-The model itself is not modified: what has to change is copied, with everything on the way to it, and all
+The model itself is not modified: what has to change is copied, with every object that contains it, and all
 else is shared with the model. What skops does not keep, or not to the bit, has a stand-in in the file. Each
 class of these stands for one kind of object: its instances exist while a model is saved and hold the parts;
 calling the class with these parts, as loading does, returns the object itself. The parts are checked, since

@@ -204,7 +204,7 @@ def changed_since(version: int) -> set[str]:
 
 
 def present_name(name: str, version: int) -> str:
-    """What stands for a name of a format version in the present one."""
+    """The present name for a name of a format version."""
     return names_of_0_1().get(name, name) if version == 1 else name
 
 

@@ -116,7 +116,7 @@ def _events(
     others = sorted({text for text in texts if text.lower() not in _TRUTHS}) or [""]
     raise ValueError(
         f"the event {label!r} of {name} must hold 1 and 0, or true and false; it holds {texts[row]!r} in "
-        f"{place(row)}. Say which value stands for the event, such as --event {label}={others[-1]}."
+        f"{place(row)}. Name the value of the event, such as --event {label}={others[-1]}."
     )
 
 

@@ -37,7 +37,7 @@ class TableData:
     kernel_names : list of str
         Of precomputed kernels.
     notes : list of str
-        What was left out, or taken for granted, in reading.
+        What was left out, or assumed, in reading.
     lines : ndarray of int, or None
         The line of each row in a text file.
     labels : ndarray of str, or None
@@ -202,9 +202,9 @@ def encode_columns(data: TableData, categories: Mapping[str, Sequence[str]]) -> 
         missing = np.flatnonzero(names.isna().to_numpy())
         if missing.size:
             raise ValueError(
-                f"column {column!r} of {data.name} is empty, or says NA or the like, in "
-                f"{data.place(int(missing[0]))}. Fill in what is missing; where NA is a name as others are, "
-                "say so in the fit (--keep-na)."
+                f"column {column!r} of {data.name} is empty or NA in "
+                f"{data.place(int(missing[0]))}. Fill in what is missing; if NA is a name, fit with "
+                f"--keep-na."
             )
         texts = np.array([str(name) for name in names.tolist()])
         notes += _unknown(data, column, texts, categories[column])

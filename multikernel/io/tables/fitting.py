@@ -118,7 +118,7 @@ def _interruptible(model: Any) -> AbstractContextManager[Interrupt]:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What cross-validation said.
+    """Results of cross-validation.
 
     Attributes
     ----------

@@ -230,7 +230,7 @@ def _choose_missing(data: TableData, method: Method, task: str, given: dict[str,
         )
     given["missing"] = "renormalize"
     return [
-        f"{lacking} a table: the views that they have are scaled to stand for all (missing=renormalize). "
+        f"{lacking} a table: the views that they have are scaled to represent all (missing=renormalize). "
         "Choose otherwise by --set missing=mean, complete or absent."
     ]
 
@@ -279,9 +279,9 @@ def _require_written(column: pd.Series, data: TableData) -> None:
     missing = np.flatnonzero(column.isna().to_numpy())
     if missing.size:
         raise ValueError(
-            f"column {str(column.name)!r} of {data.name} is empty, or says NA or the like, in "
-            f"{data.place(int(missing[0]))}. Fill in what is missing, or remove the row; where NA is a text "
-            "as others are, say so in the fit (--keep-na)."
+            f"column {str(column.name)!r} of {data.name} is empty or NA in "
+            f"{data.place(int(missing[0]))}. Fill in what is missing, or remove the row; if NA is a "
+            f"name, fit with --keep-na."
         )
 
 
@@ -340,11 +340,7 @@ def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str
             return "unsupervised", []
         raise ValueError(
             f"{method.name} is for {' or '.join(method.tasks)}: name the target (--target)"
-            + (
-                ", or say that there is none (--task unsupervised)."
-                if "unsupervised" in method.tasks
-                else "."
-            )
+            + (", or set --task unsupervised." if "unsupervised" in method.tasks else ".")
         )
     if data.censored is not None:
         return _check_censored(data, task, method)
@@ -379,8 +375,8 @@ def _check_censored(data: TableData, task: str, method: Method) -> tuple[str, li
     events = int(data.y["event"].sum())
     if not events:
         raise ValueError(
-            f"no sample of {data.name} has the event: all times are censored. Say which value of the column "
-            "stands for the event, as --event status=dead does."
+            f"no sample of {data.name} has the event: all times are censored. Name the value of "
+            "the event, such as --event status=dead."
         )
     told = f"{events} of {data.n_samples} samples have the event"
     return "survival", [
@@ -393,9 +389,9 @@ def require_known_task(method: Method, task: str) -> None:
     if task in method.tasks:
         return
     others = " or ".join(name for name in method.tasks if name != "unsupervised")
-    way = f"say what the target is (--task {others}) where it is that, or " if others else ""
+    way = f"say what the target is (--task {others}) if that is what it is, or " if others else ""
     if "survival" in method.tasks:
-        way = "name two columns (--time and --event) in the place of --target, or "
+        way = "name two columns (--time and --event) instead of --target, or "
     kin = " or ".join([other.name for other in list_methods(task) if other.predicts][:2])
     raise ValueError(
         f"{method.name} is for {' or '.join(method.tasks)}, and this target is one for {task}: {way}"
@@ -454,19 +450,16 @@ def _check_classes(data: TableData, targets: Targets) -> list[str]:
     if counts.min() < 2:
         rare = targets.labels[np.flatnonzero(counts[targets.codes] < 2)[0]]
         raise ValueError(
-            f"the target {data.target!r} of {data.name} holds whole numbers or names, which are taken for "
+            f"the target {data.target!r} of {data.name} holds whole numbers or names, which are read as "
             f"classes, and class {str(rare)!r} has a single sample. "
-            + (
-                odd
-                or "If it is a number to predict, say so (--task regression); leave that class out otherwise."
-            )
+            + (odd or "If it is a number to predict, use --task regression; otherwise leave that class out.")
         )
     if data.y is not None and data.y.dtype.kind in "iuf" and targets.n_classes > _MANY_CLASSES:
         return [
-            f"the target {data.target!r} holds {targets.n_classes} whole numbers, taken for classes; if they "
-            "are numbers to predict, say so (--task regression)."
+            f"the target {data.target!r} holds {targets.n_classes} whole numbers, read as classes; if they "
+            "are numbers to predict, use --task regression."
         ]
-    return [f"the target {data.target!r} is taken for classes. {odd}"] if odd else []
+    return [f"the target {data.target!r} is read as classes. {odd}"] if odd else []
 
 
 def _odd_ones(data: TableData) -> str:

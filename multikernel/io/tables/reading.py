@@ -197,7 +197,7 @@ def _split(name: str, table: TextTable, wanted: Wanted) -> TableData:
     _require_one_role(name, targets, wanted.ignore)
     kept = [column for column in columns if column not in targets and column not in wanted.ignore]
     if not kept:
-        raise ValueError(f"{name} must hold features beside its target; nothing is left of {columns}.")
+        raise ValueError(f"{name} must hold features and a target; nothing is left of {columns}.")
     X = table.frame.loc[:, kept].reset_index(drop=True)
     for column in (column for column in table.cells if column in kept):
         cells, gaps = table.cells[column], _gaps(table, column, keep_na)
@@ -242,7 +242,7 @@ def _require_targets(data: TableData, gaps: np.ndarray, cells: list[str] | None)
         return
     more = f", and {missing.size - 1} more" if missing.size > 1 else ""
     word = "" if cells is None else cells[missing[0]]
-    hint = f" If {word!r} is the name of a class, say so (--keep-na)." if word else ""
+    hint = f" If {word!r} is the name of a class, use --keep-na." if word else ""
     raise ValueError(
         f"the target {data.target!r} of {data.name} must be known in every row; it is missing in "
         f"{data.place(int(missing[0]))}{more}. Remove these rows, or predict them later.{hint}"
@@ -272,7 +272,7 @@ def _spelled(y: np.ndarray, cells: list[str], notes: list[str]) -> np.ndarray | 
     doubled = [sorted(written) for written in spellings.values() if len(written) > 1]
     if doubled:
         told = " and ".join(map(repr, doubled[0][:3]))
-        notes.append(f"the target is written in several ways, such as {told}, which are taken for one.")
+        notes.append(f"the target is written in several ways, such as {told}, which are read as one.")
         return None
     return np.asarray(cells)
 
@@ -319,11 +319,11 @@ def read_text(path: Path, written: Sequence[str] = ()) -> TextTable:
             frame = other if _n_texts(other) < _n_texts(frame) else frame
     if header[0] == "":
         frame = frame.iloc[:, 1:]
-        notes.append(f"the first column of {path.name} has no name and is taken for row numbers: left out.")
+        notes.append(f"the first column of {path.name} has no name; it is read as row numbers and left out.")
     for column, texts in cells.items():
         bare = [text.strip() for text in texts]
         if bare != texts:
-            notes.append(f"blanks around what column {column!r} of {path.name} holds are taken away.")
+            notes.append(f"blanks around what column {column!r} of {path.name} holds are removed.")
         cells[column] = bare
     return TextTable(frame, lines, cells, notes)
 

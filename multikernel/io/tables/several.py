@@ -2,7 +2,7 @@
 
 A :class:`Source` says which files are meant, as the command line has them: one table, or several by name.
 `read_source` reads either. Of several, the target is a column of one of them or of a file of its own; samples
-are told apart by the column that `id` names, and without one the rows must be the same samples in the same
+are matched by the column that `id` names, and without one the rows must be the same samples in the same
 order.
 """
 
@@ -47,7 +47,7 @@ class Source:
     tables : dict of str to path
         Several tables by name.
     id : str or None
-        The column of every table that tells samples apart.
+        The column of every table that distinguishes samples.
     target : str or None
         Of censored times, that of the time.
     censored : Censored or None
@@ -219,7 +219,7 @@ def take_ids(data: TableData, column: str | None, *, alone: bool = False) -> Tab
     X = data.X.drop(columns=column)
     if not X.shape[1] and not alone:
         raise ValueError(
-            f"{data.name} must hold features beside the ids{'' if data.target is None else ' and the target'}"
+            f"{data.name} must hold features and the ids{'' if data.target is None else ' and the target'}"
             "; nothing is left. Give a file of ids and targets alone by --target-file."
         )
     X.index = pd.Index(ids, name=column, dtype=object)
@@ -270,7 +270,7 @@ def _require_ids(data: TableData, column: str, ids: Sequence[str | None]) -> Non
 def _read_several(source: Source) -> TableData:
     if source.how == "outer" and source.id is None:
         raise ValueError(
-            "--join outer keeps samples that lack a table: name the column that tells them apart (--id)."
+            "--join outer keeps samples that lack a table: name the column that distinguishes them (--id)."
         )
     known = {name: column_names(path) for name, path in source.tables.items()}
     owner = _owner(source, known)
@@ -423,14 +423,14 @@ def _require_same_length(parts: Mapping[str, TableData]) -> None:
         told = ", ".join(f"{name!r} has {n} rows" for name, n in lengths.items())
         raise ValueError(
             "without --id, the rows of all tables must be the same samples in the same order; "
-            f"{told}. Name the column that tells samples apart (--id sample)."
+            f"{told}. Name the column that distinguishes samples (--id sample)."
         )
 
 
 def _on_samples(X: MultiTable, id_column: str | None) -> list[str]:
     """What the alignment did to the samples of each table."""
     if X.counts is None:
-        said = "no --id: the rows of the tables are taken for the same samples in the same order."
+        said = "no --id: assuming that the tables have the same samples in the same order."
         return [said] if id_column is None and len(X.names) > 1 else []
     notes = []
     for name, row in X.counts.iterrows():

@@ -226,6 +226,15 @@ class Diffusion(NetworkKernel):
         the same unknown name are the same sample. Or it is an error. `fit` refuses rows of which none is in
         the network: their names are of another kind.
 
+    Examples
+    --------
+    >>> network = Network([("a", "b"), ("b", "c")])
+    >>> Diffusion(network, beta=0.5)(["a", "b", "c", "d"]).round(2)
+    array([[0.65, 0.22, 0.04, 0.  ],
+           [0.22, 0.68, 0.22, 0.  ],
+           [0.04, 0.22, 0.65, 0.  ],
+           [0.  , 0.  , 0.  , 1.  ]])
+
     Notes
     -----
     Up to 1000 nodes, L is decomposed once for all kernels of the network, and they share the eigenvectors,
@@ -240,15 +249,6 @@ class Diffusion(NetworkKernel):
     ----------
     R. I. Kondor and J. Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces.
     A. J. Smola and R. Kondor (2003). Kernels and regularization on graphs.
-
-    Examples
-    --------
-    >>> network = Network([("a", "b"), ("b", "c")])
-    >>> Diffusion(network, beta=0.5)(["a", "b", "c", "d"]).round(2)
-    array([[0.65, 0.22, 0.04, 0.  ],
-           [0.22, 0.68, 0.22, 0.  ],
-           [0.04, 0.22, 0.65, 0.  ],
-           [0.  , 0.  , 0.  , 1.  ]])
     """
 
     beta: float = checked(1.0, check_number, above=0.0)
@@ -262,7 +262,7 @@ class Diffusion(NetworkKernel):
 
 @dataclass(frozen=True, repr=False)
 class RegularizedLaplacian(NetworkKernel):
-    """K = (I + alpha L)^{−1}, L = I − D^{−1/2} A D^{−1/2} or D − A: all paths, each step at a price.
+    """K = (I + alpha L)^{−1}, L = I − D^{−1/2} A D^{−1/2} or D − A: all paths, where each step is discounted.
 
     f = K y is the function on the nodes that minimises Σ_i (f_i − y_i)² + alpha f'Lf: near y, and smooth
     along edges. With L = D − A, K_ij is also the share of spanning forests with i in the tree of root j.
@@ -277,6 +277,14 @@ class RegularizedLaplacian(NetworkKernel):
     absent : "isolated" or "error", default="isolated"
         As for `Diffusion`.
 
+    Examples
+    --------
+    >>> network = Network([("a", "b"), ("b", "c")])
+    >>> RegularizedLaplacian(network, alpha=1.0, normalized=False)(["a", "b", "c"]) * 8
+    array([[5., 2., 1.],
+           [2., 4., 2.],
+           [1., 2., 5.]])
+
     Notes
     -----
     Names, small and large networks and their memory are as for `Diffusion`. The expansion of a large network
@@ -288,14 +296,6 @@ class RegularizedLaplacian(NetworkKernel):
     A. J. Smola and R. Kondor (2003). Kernels and regularization on graphs.
     P. Chebotarev and E. Shamis (1997). The matrix-forest theorem and measuring relations in small social
     groups.
-
-    Examples
-    --------
-    >>> network = Network([("a", "b"), ("b", "c")])
-    >>> RegularizedLaplacian(network, alpha=1.0, normalized=False)(["a", "b", "c"]) * 8
-    array([[5., 2., 1.],
-           [2., 4., 2.],
-           [1., 2., 5.]])
     """
 
     alpha: float = checked(1.0, check_number, above=0.0)
@@ -329,6 +329,13 @@ class RandomWalk(NetworkKernel):
     absent : "isolated" or "error", default="isolated"
         As for `Diffusion`.
 
+    Examples
+    --------
+    >>> network = Network([("a", "b"), ("b", "c")])
+    >>> RandomWalk(network, restart=0.5)(["a", "b"]).round(3)
+    array([[0.583, 0.236],
+           [0.236, 0.667]])
+
     Notes
     -----
     Names, small and large networks and their memory are as for `Diffusion`. The expansion of a large network
@@ -340,13 +347,6 @@ class RandomWalk(NetworkKernel):
     discovery.
     S. Köhler, S. Bauer, D. Horn and P. N. Robinson (2008). Walking the interactome for prioritization of
     candidate disease genes.
-
-    Examples
-    --------
-    >>> network = Network([("a", "b"), ("b", "c")])
-    >>> RandomWalk(network, restart=0.5)(["a", "b"]).round(3)
-    array([[0.583, 0.236],
-           [0.236, 0.667]])
     """
 
     restart: float = checked(0.5, check_number, above=0.0, below=1.0)
@@ -491,7 +491,7 @@ class Expansion:
         self._kept: dict[int, np.ndarray] = {}
 
     def can_keep(self, count: int) -> bool:
-        """Whether so many columns fit into what may be kept."""
+        """Whether this many columns fit into what may be kept."""
         return count * self.size * 8 <= KEPT_BYTES
 
     def columns(self, nodes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

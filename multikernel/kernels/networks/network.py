@@ -48,12 +48,6 @@ class Network:
         Positions of both ends of each edge in `nodes`, the smaller first, sorted.
     weights : ndarray of shape (m,)
 
-    Notes
-    -----
-    It holds 24 bytes for each edge, and the names; its adjacency matrix, as soon as a kernel needs it, 24
-    bytes for each edge, and a Laplacian as much again. Copies share all this; pickles and saved models hold
-    nodes, pairs and weights only.
-
     Examples
     --------
     >>> network = Network([("cdc28", "cln2"), ("cln2", "sic1"), ("cln2", "cdc28")])
@@ -65,6 +59,12 @@ class Network:
            [0., 1., 0.]])
     >>> "sic1" in network, "far1" in network
     (True, False)
+
+    Notes
+    -----
+    It holds 24 bytes for each edge, and the names; its adjacency matrix, as soon as a kernel needs it, 24
+    bytes for each edge, and a Laplacian as much again. Copies share all this; pickles and saved models hold
+    nodes, pairs and weights only.
     """
 
     nodes: np.ndarray
@@ -396,7 +396,8 @@ def read_nodes(nodes: Any) -> np.ndarray:
     names = read_names(
         listed,
         lambda place, value: ValueError(
-            f"nodes must be named by strings (not empty) or by whole numbers, all alike; node {place} is "
+            f"nodes must be named by strings (not empty) or by whole numbers, all of one type; node "
+            f"{place} is "
             f"{plain(value)}."
         ),
     )
@@ -419,7 +420,8 @@ def read_edges(edges: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     ends = read_names(
         table[:, :2].ravel(),
         lambda place, value: ValueError(
-            "edges must join nodes that are named by strings (not empty) or by whole numbers, all alike; "
+            "edges must join nodes that are named by strings (not empty) or by whole numbers, all of one "
+            "type; "
             f"edge {place // 2} has an end {plain(value)}."
         ),
     ).reshape(-1, 2)
@@ -446,7 +448,7 @@ def _edge_table(edges: Any) -> np.ndarray:
     width = len(listed[0]) if listed and _is_row(listed[0]) else 2
     for place, edge in enumerate(listed):
         if not _is_row(edge) or len(edge) not in (2, 3) or len(edge) != width:
-            raise ValueError(f"{requirement}, all alike; edge {place} is {edge!r}.")
+            raise ValueError(f"{requirement}, all of the same length; edge {place} is {edge!r}.")
     return as_objects([end for edge in listed for end in edge]).reshape(len(listed), width)
 
 

@@ -41,6 +41,13 @@ class LocalAlignment(Kernel):
     gap_extend : int, default=1
         What every further letter of it costs.
 
+    Examples
+    --------
+    >>> LocalAlignment()(["MKVLA", "KVW", "GG"])
+    array([[22.,  9.,  0.],
+           [ 9., 20.,  0.],
+           [ 0.,  0., 12.]])
+
     Notes
     -----
     Small letters are read as capitals. The matrices know the ambiguous letters B, Z and X of proteins and
@@ -55,13 +62,6 @@ class LocalAlignment(Kernel):
 
     J. Daily (2016). Parasail: SIMD C library for global, semi-global, and local pairwise sequence alignments.
     BMC Bioinformatics 17, 81.
-
-    Examples
-    --------
-    >>> LocalAlignment()(["MKVLA", "KVW", "GG"])
-    array([[22.,  9.,  0.],
-           [ 9., 20.,  0.],
-           [ 0.,  0., 12.]])
     """
 
     matrix: str = "blosum62"

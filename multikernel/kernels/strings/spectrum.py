@@ -136,17 +136,17 @@ class Spectrum(CountKernel):
         None takes all letters of the training rows, as they are written: with a letter that only new rows
         have, a pattern counts nowhere either.
 
-    References
-    ----------
-    C. Leslie, E. Eskin and W. S. Noble (2002). The spectrum kernel: a string kernel for SVM protein
-    classification. Pacific Symposium on Biocomputing, 564–575.
-
     Examples
     --------
     >>> Spectrum(k=2, alphabet="dna")(["ACACG", "CACA", "GGN"])
     array([[6., 5., 0.],
            [5., 5., 0.],
            [0., 0., 1.]])
+
+    References
+    ----------
+    C. Leslie, E. Eskin and W. S. Noble (2002). The spectrum kernel: a string kernel for SVM protein
+    classification. Pacific Symposium on Biocomputing, 564–575.
     """
 
     k: int = checked(3, check_positive_integer)
@@ -173,17 +173,17 @@ class Mismatch(CountKernel):
     alphabet : {"dna", "rna", "protein"}, str of letters or None, default="dna"
         As of :class:`Spectrum`. How many letters there are counts: of each, there is a pattern.
 
-    References
-    ----------
-    C. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble (2004). Mismatch string kernels for
-    discriminative protein classification. Bioinformatics 20, 467–476.
-
     Examples
     --------
     >>> Mismatch(k=2, mismatches=1)(["AC", "AG", "TT"])
     array([[7., 4., 2.],
            [4., 7., 2.],
            [2., 2., 7.]])
+
+    References
+    ----------
+    C. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble (2004). Mismatch string kernels for
+    discriminative protein classification. Bioinformatics 20, 467–476.
     """
 
     k: int = checked(3, check_positive_integer)
@@ -251,17 +251,17 @@ class Gappy(CountKernel):
     alphabet : {"dna", "rna", "protein"}, str of letters or None, default=None
         As of :class:`Spectrum`; a stretch that holds a letter outside it counts nowhere.
 
-    References
-    ----------
-    C. Leslie and R. Kuang (2004). Fast string kernels using inexact matching for protein sequences. Journal
-    of Machine Learning Research 5, 1435–1455.
-
     Examples
     --------
     >>> Gappy(k=2, gaps=1, alphabet="dna")(["ACG", "AG", "AAG"])
     array([[3., 0., 1.],
            [0., 0., 0.],
            [1., 0., 2.]])
+
+    References
+    ----------
+    C. Leslie and R. Kuang (2004). Fast string kernels using inexact matching for protein sequences. Journal
+    of Machine Learning Research 5, 1435–1455.
     """
 
     k: int = checked(3, check_positive_integer)

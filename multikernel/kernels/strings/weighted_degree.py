@@ -35,6 +35,13 @@ class WeightedDegree(SequenceKernel):
         As of :class:`Spectrum`: a letter outside it matches nothing, not even itself, so that such a letter
         can also fill sequences up to one length.
 
+    Examples
+    --------
+    >>> WeightedDegree(degree=2, alphabet="dna")(["ACGT", "ACTT", "NCGN"]).round(4)
+    array([[3.6667, 2.3333, 1.6667],
+           [2.3333, 3.6667, 0.6667],
+           [1.6667, 0.6667, 1.6667]])
+
     References
     ----------
     G. Rätsch and S. Sonnenburg (2004). Accurate splice site detection for Caenorhabditis elegans. Kernel
@@ -42,13 +49,6 @@ class WeightedDegree(SequenceKernel):
 
     G. Rätsch, S. Sonnenburg and B. Schölkopf (2005). RASE: recognition of alternatively spliced exons in C.
     elegans. Bioinformatics 21, i369–i377.
-
-    Examples
-    --------
-    >>> WeightedDegree(degree=2, alphabet="dna")(["ACGT", "ACTT", "NCGN"]).round(4)
-    array([[3.6667, 2.3333, 1.6667],
-           [2.3333, 3.6667, 0.6667],
-           [1.6667, 0.6667, 1.6667]])
     """
 
     degree: int = checked(5, check_positive_integer)

@@ -17,12 +17,9 @@ from .search import ClassifierOn, FoldClassifier
 REGULARIZED = About(
     family="margin",
     problem="min over costs d of the validation error of multiple kernel learning with Σ d_m² μ_m = 1",
-    solver=(
-        "a response surface through cross-validated errors, MKL at each point; the last model has a duality "
-        "gap"
-    ),
-    cost="P(P+1)/2 points, each cv warm-started fits of MKL; memory cv P n²",
-    use="Banks with a few very flexible kernels that win on the training samples; fewer support samples.",
+    solver=("response surface of cross-validated errors, MKL at each point; duality gap of the final model"),
+    cost="P(P+1)/2 points with cv warm-started MKL fits each; memory cv P n²",
+    use="Very flexible kernels that would overfit; also to use fewer support samples.",
     reference="Gönen & Alpaydın 2011",
 )
 
@@ -31,23 +28,9 @@ REGULARIZED = About(
 class RegularizedMKLClassifier(MachineClassifier, Regularized):
     r"""Support vector classifier that learns how much each kernel has to earn its weight.
 
-    .. math::
-
-        \min_{d}\ \text{validation error of}\ \arg\min_{\mu \ge 0,\ \sum_m d_m^2 \mu_m = 1}\
-        \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
-        \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha, \qquad d_1 = 1
-
-    with the kernels :math:`K_m`, their weights :math:`\mu`, labels :math:`y_i = \pm 1` and dual variables
-    :math:`\alpha`. :class:`MKLClassifier` prefers the kernels that fit the training samples best, which are
-    the most complex ones; costs :math:`d_m` hold them back. They are chosen by cross-validation:
-
-    - ``"response_surface"`` (RMKL): :math:`\log_{10} d_m` by a second-order design and quadratic fits of the
-      validation error (:class:`multikernel.mkl.ResponseSurface`), within :math:`\pm` `bound`;
-    - ``"eigenvalue"`` (EMKL): :math:`d_m = (e_m / e_1)^\gamma` with :math:`e_m` the number of eigenvalues of
-      :math:`K_m`, at unit diagonal, above one half, and :math:`\gamma = 0, 0.1, \dots, 1`; as printed,
-      :math:`e_m^\gamma`, with ``relative=False``;
-    - ``"weights"`` (RWKL): no weights are learned; :math:`\log_{10} (\mu_m / \mu_1)` are searched by the same
-      response surface, with weights of sum 1.
+    Use it where a few very flexible kernels win on the training samples but not on new ones, or to use fewer
+    support samples. It takes many fits; compare it with :class:`MKLClassifier` first, and give known costs
+    there.
 
     Parameters
     ----------
@@ -84,7 +67,7 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
         The points are measured on fewer training samples of each fold: their number, or their share;
         validation samples stay as they are, and the last model has all samples. All by default.
     multiclass : {"ovr", "ovo", "dag", "shared", "joint", "crammer_singer"}, default="ovr"
-        As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
+        As for :class:`MKLClassifier`. The costs are common to all classifiers, and chosen by the score of
         the whole classifier.
     class_weight : dict or "balanced", default=None
         Multiplies C class by class.
@@ -97,7 +80,7 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
     n_jobs : int, default=None
-        Folds (and machines of the last fit) solved at the same time, in threads.
+        Folds (and classifiers of the last fit) solved at the same time, in threads.
     callback : callable, default=None
         Called with a dict after each point (``evaluation``, ``params``, ``score``, ``best_score``); a true
         answer ends the search, and the best point so far is taken.
@@ -122,7 +105,7 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
         ``mean_test_score``, ``std_test_score`` and ``rank_test_score`` of the points in their order, as
         ``GridSearchCV`` has them.
     estimator_ : MKLClassifier, the last fit
-    n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
+    n_solves_ : int, how many times weights were learned: classifiers × folds × points, and the last fit
     kernel_weights_ : array of shape (n_kernels,)
         Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
         ``method="weights"``.
@@ -136,37 +119,10 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     C_ : array of shape (n_machines,)
         The C used.
     classes_ : array of shape (n_classes,)
-    objective_ : float, the dual value at the learned kernel (sum over the machines)
-    dual_gap_ : float, the relative duality gap of the last fit (the largest of the machines)
+    objective_ : float, the dual value at the learned kernel (sum over classifiers)
+    dual_gap_ : float, the relative duality gap of the last fit (maximum over classifiers)
     total_cost_ : float, as for :class:`MKLClassifier`, where all kernels cost the same
     n_iter_, status_, history_ : of the last fit
-
-    Notes
-    -----
-    The last fit is exactly ``MKLClassifier(costs=costs_)`` on all the samples, with the C that was chosen.
-    The point that was measured as the best is taken, of equally good ones the nearest to :math:`d = 1`; its
-    ``best_score_`` is too good for having been chosen, so judge the model on other samples. With
-    ``rule="last"`` the search ends as in the algorithm that is printed, and its last point is taken, which
-    may be worse than others: scores of folds are noisy.
-
-    Each fold fits its kernels on its training part alone and keeps them: memory is `cv` times that of
-    :class:`MKLClassifier`. Machines start from the solution at the nearest point of their fold. The design
-    grows with the square of the number of kernels: 28 points for 7, 231 for 21.
-
-    A gain in sparseness is partly one of C: a search that raises all the costs is one that lowers C. Costs
-    :math:`s\,d_m` with C are costs :math:`d_m` with :math:`C / s^2`. So the printed costs of the eigenvalue
-    heuristic, :math:`e_m^\gamma`, are ours with :math:`C / e_1^{2\gamma}`. The heuristic is from Bach,
-    Thibaux & Jordan, who compute the path of all C: there the two are the same, and both are right. Gönen &
-    Alpaydın use it at one C, where the printed costs lower C by a factor of up to :math:`e_1^2` together with
-    :math:`\gamma`; a line in the plane :math:`d_1 = 1`, as they draw it, has ours.
-
-    With `max_samples`, C sums over fewer errors than in the last model.
-
-    References
-    ----------
-    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
-    Recognition 44, 2011.
-    Bach, Thibaux & Jordan, Computing regularization paths for learning multiple kernels, NIPS 2004.
 
     Examples
     --------
@@ -183,6 +139,53 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     True
     >>> bool(model.score(X, y) > 0.95)
     True
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_{d}\ \text{validation error of}\ \arg\min_{\mu \ge 0,\ \sum_m d_m^2 \mu_m = 1}\
+        \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha, \qquad d_1 = 1
+
+    with the kernels :math:`K_m`, their weights :math:`\mu`, labels :math:`y_i = \pm 1` and dual variables
+    :math:`\alpha`. :class:`MKLClassifier` prefers the kernels that fit the training samples best, which are
+    the most complex ones; costs :math:`d_m` hold them back. They are chosen by cross-validation:
+
+    - ``"response_surface"`` (RMKL): :math:`\log_{10} d_m` by a second-order design and quadratic fits of the
+      validation error (:class:`multikernel.mkl.ResponseSurface`), within :math:`\pm` `bound`;
+    - ``"eigenvalue"`` (EMKL): :math:`d_m = (e_m / e_1)^\gamma` with :math:`e_m` the number of eigenvalues of
+      :math:`K_m`, at unit diagonal, above one half, and :math:`\gamma = 0, 0.1, \dots, 1`; as printed,
+      :math:`e_m^\gamma`, with ``relative=False``;
+    - ``"weights"`` (RWKL): no weights are learned; :math:`\log_{10} (\mu_m / \mu_1)` are searched by the same
+      response surface, with weights of sum 1.
+
+    The last fit is exactly ``MKLClassifier(costs=costs_)`` on all the samples, with the C that was chosen.
+    The point that was measured as the best is taken, of equally good ones the nearest to :math:`d = 1`; its
+    ``best_score_`` is too good for having been chosen, so judge the model on other samples. With
+    ``rule="last"`` the search ends as in the algorithm that is printed, and its last point is taken, which
+    may be worse than others: scores of folds are noisy.
+
+    Each fold fits its kernels on its training part alone and keeps them: memory is `cv` times that of
+    :class:`MKLClassifier`. Fits start from the solution at the nearest point of their fold. The design
+    grows with the square of the number of kernels: 28 points for 7, 231 for 21.
+
+    A gain in sparseness is partly one of C: a search that raises all the costs is one that lowers C. Costs
+    :math:`s\,d_m` with C are costs :math:`d_m` with :math:`C / s^2`. So the printed costs of the eigenvalue
+    heuristic, :math:`e_m^\gamma`, are ours with :math:`C / e_1^{2\gamma}`. The heuristic is from Bach,
+    Thibaux & Jordan, who compute the path of all C: there the two are the same, and both are right. Gönen &
+    Alpaydın use it at one C, where the printed costs lower C by a factor of up to :math:`e_1^2` together with
+    :math:`\gamma`; a line in the plane :math:`d_1 = 1`, as they draw it, has ours.
+
+    With `max_samples`, C sums over fewer errors than in the last model.
+
+    References
+    ----------
+    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
+    Recognition 44, 2011.
+    Bach, Thibaux & Jordan, Computing regularization paths for learning multiple kernels, NIPS 2004.
     """
 
     about = REGULARIZED
@@ -215,7 +218,7 @@ class RegularizedMKLClassifier(MachineClassifier, Regularized):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RegularizedMKLClassifier":
-        """Choose the costs by cross-validation, then learn the kernel weights and the machines.
+        """Choose the costs by cross-validation, then learn the kernel weights and the classifiers.
 
         Parameters
         ----------

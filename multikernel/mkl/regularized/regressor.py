@@ -19,14 +19,8 @@ from .search import FoldRegressor, RegressorOn
 class RegularizedMKLRegressor(RegressorMixin, Regularized):
     r"""ε-support vector regression that learns how much each kernel has to earn its weight.
 
-    .. math::
-
-        \min_{d}\ \text{validation error of}\ \arg\min_{\mu \ge 0,\ \sum_m d_m^2 \mu_m = 1}\
-        \max_{-C \le \beta \le C,\ 1'\beta = 0}\
-        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta, \qquad d_1 = 1
-
-    with targets :math:`y`, dual variables :math:`\beta`, kernels :math:`K_m` and their weights :math:`\mu`.
-    The costs :math:`d_m` are searched as by :class:`RegularizedMKLClassifier`.
+    Use it where a few very flexible kernels win on the training samples but not on new ones. It takes many
+    fits; compare it with :class:`MKLRegressor` first, and give known costs there.
 
     Parameters
     ----------
@@ -85,15 +79,6 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
     dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRegressor`.
 
-    Notes
-    -----
-    As for :class:`RegularizedMKLClassifier`. "auto" takes the deviation of all values, the same in all folds.
-
-    References
-    ----------
-    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
-    Recognition 44, 2011.
-
     Examples
     --------
     >>> import numpy as np
@@ -106,6 +91,26 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
     >>> model = RegularizedMKLRegressor(views, C=10.0, cv=3, max_steps=3).fit(X[:100], y[:100])
     >>> model.surface_.n_design_, bool(model.score(X[100:], y[100:]) > 0.9)
     (6, True)
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_{d}\ \text{validation error of}\ \arg\min_{\mu \ge 0,\ \sum_m d_m^2 \mu_m = 1}\
+        \max_{-C \le \beta \le C,\ 1'\beta = 0}\
+        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta, \qquad d_1 = 1
+
+    with targets :math:`y`, dual variables :math:`\beta`, kernels :math:`K_m` and their weights :math:`\mu`.
+    The costs :math:`d_m` are searched as by :class:`RegularizedMKLClassifier`.
+
+    As for :class:`RegularizedMKLClassifier`. "auto" takes the deviation of all values, the same in all folds.
+
+    References
+    ----------
+    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
+    Recognition 44, 2011.
     """
 
     about = REGULARIZED
@@ -136,7 +141,7 @@ class RegularizedMKLRegressor(RegressorMixin, Regularized):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RegularizedMKLRegressor":
-        """Choose the costs by cross-validation, then learn the kernel weights and the machine.
+        """Choose the costs by cross-validation, then learn the kernel weights and the regressor.
 
         Parameters
         ----------

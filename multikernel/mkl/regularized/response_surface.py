@@ -205,6 +205,23 @@ class ResponseSurface:
     status_ : str
         "converged"; "max_steps"; "interrupted" by the callback.
 
+    Examples
+    --------
+    C and gamma of an SVM, by cross-validation:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.svm import SVC
+    >>> from multikernel.mkl import ResponseSurface
+    >>> X, y = load_iris(return_X_y=True)
+    >>> def error(point):
+    ...     return 1.0 - cross_val_score(SVC(**point), X, y, cv=5).mean()
+    >>> surface = ResponseSurface({"C": (1e-2, 1e3), "gamma": (1e-3, 1e1)}).minimize(error)
+    >>> sorted(surface.best_point_), bool(surface.best_value_ < 0.03)
+    (['C', 'gamma'], True)
+    >>> surface.n_evaluations_ < 20  # a grid of this range has hundreds
+    True
+
     Notes
     -----
     The design has (q + 1)(q + 2) / 2 points for q factors: 6 for two, 231 for twenty; q + 1 for ``degree=1``:
@@ -223,23 +240,6 @@ class ResponseSurface:
     Myers, Montgomery & Anderson-Cook, Response surface methodology, Wiley, 2009.
     Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
     Recognition 44, 2011.
-
-    Examples
-    --------
-    C and the width of a support vector machine, by cross-validation:
-
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn.svm import SVC
-    >>> from multikernel.mkl import ResponseSurface
-    >>> X, y = load_iris(return_X_y=True)
-    >>> def error(point):
-    ...     return 1.0 - cross_val_score(SVC(**point), X, y, cv=5).mean()
-    >>> surface = ResponseSurface({"C": (1e-2, 1e3), "gamma": (1e-3, 1e1)}).minimize(error)
-    >>> sorted(surface.best_point_), bool(surface.best_value_ < 0.03)
-    (['C', 'gamma'], True)
-    >>> surface.n_evaluations_ < 20  # a grid of this range has hundreds
-    True
     """
 
     def __init__(

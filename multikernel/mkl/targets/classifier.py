@@ -51,14 +51,8 @@ LABELS = replace(
 class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
     r"""Ridge classifier for one or many labels, with kernel weights and alpha chosen for each label.
 
-    .. math::
-
-        (\hat\mu_k, \hat\alpha_k) = \arg\min_{\mu,\, \alpha}\ \frac1n \sum_i
-        \bigl(y_{ik} - f^{(-i)}_{\mu, \alpha}(x_i)\bigr)^2
-
-    with signs :math:`y_{ik} = \pm 1` of label k, and :math:`f^{(-i)}` the kernel ridge regression on
-    :math:`\sum_m \mu_m K_m` that did not see sample i. Labels are the columns of an indicator matrix (several
-    may hold at once), or the classes of ``y``, each against the others.
+    Use it for many labels, of which several may hold at once, each with its own kernel weights. For one
+    target with a few classes, use :class:`MKLClassifier`.
 
     Parameters
     ----------
@@ -116,10 +110,6 @@ class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
     missing_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLRidge`; of the squared hinge, where it is the loss.
 
-    References
-    ----------
-    Rifkin & Klautau, In defense of one-vs-all classification, JMLR 5, 2004.
-
     Examples
     --------
     >>> import numpy as np
@@ -131,6 +121,23 @@ class MKLRidgeClassifierCV(ClassifierMixin, Tuned):
     >>> model = MKLRidgeClassifierCV(views).fit(X[:60], Y[:60])
     >>> model.machine_weights_.argmax(axis=1).tolist(), model.predict(X[60:]).shape
     ([0, 1], (20, 2))
+
+    Notes
+    -----
+    For each label, it chooses
+
+    .. math::
+
+        (\hat\mu_k, \hat\alpha_k) = \arg\min_{\mu,\, \alpha}\ \frac1n \sum_i
+        \bigl(y_{ik} - f^{(-i)}_{\mu, \alpha}(x_i)\bigr)^2
+
+    with signs :math:`y_{ik} = \pm 1` of label k, and :math:`f^{(-i)}` the kernel ridge regression on
+    :math:`\sum_m \mu_m K_m` that did not see sample i. Labels are the columns of an indicator matrix (several
+    may hold at once), or the classes of ``y``, each against the others.
+
+    References
+    ----------
+    Rifkin & Klautau, In defense of one-vs-all classification, JMLR 5, 2004.
     """
 
     about = LABELS

@@ -140,7 +140,7 @@ class ProductPath(Path):
         return float(self.u @ self.z + self.sigma @ self.v) / (self.u.size + self.v.size)
 
     def _factor(self) -> bool:
-        """Coordinates of each sample: λ, in the place of its largest variable, and the others."""
+        """Coordinates of each sample: λ, instead of its largest variable, and the others."""
         V, D = np.zeros((2, self.u.size, self.system.width))
         entropic = self.program.entropic
         with np.errstate(over="ignore"):  # rounding may put a variable on its bound

@@ -66,7 +66,8 @@ class Quote(NamedTuple):
 
 
 def certify(setting: Setting, state: State, tol: float, max_newton: int) -> tuple[Array, int, Status]:
-    """Climb from a feasible state, whose scores are up to date, to the optimum, in so many rounds at most.
+    """Climb from a feasible state, whose scores are up to date, to the optimum, in a maximum number of rounds
+    at most.
 
     The gap is relative to 1 + |dual value|. Returns the multipliers of Au = 0, the rounds, and how it ended.
     """

@@ -48,18 +48,18 @@ class MarginLearner(WeightLearner):
 
 @dataclass(eq=False, repr=False)
 class MarginMKL(MarginLearner):
-    """Multiple kernel learning: the weights at which a support vector machine has the least value.
+    """Multiple kernel learning: the weights at which an SVM has the least value.
 
     min_{η ≥ 0, ‖d² ∘ η‖_p ≤ 1}  J(η),      J(η) = min_{w, b}  ½ Σ_m ‖w_m‖²/η_m + C Σ_i ξ_i
 
-    with the slacks ξ of the hinge (classes; the weights are common to all one-vs-rest machines), of the
-    ε-insensitive loss (values), or the one-class machine (nothing). p = 1 gives sparse weights and is the
-    problem of Lanckriet et al., Bach et al. and SimpleMKL; p = ∞ is the plain sum.
+    with the slacks ξ of the hinge (classification; the weights are common to all one-vs-rest classifiers), of
+    the ε-insensitive loss (regression), or the one-class SVM (unsupervised). p = 1 gives sparse weights and
+    is the problem of Lanckriet et al., Bach et al. and SimpleMKL; p = ∞ is the plain sum.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are: of kernels scaled by s it is C/s.
+        Penalty on the slack variables, for the kernels as given: kernels scaled by s need C/s.
     norm : float ≥ 1 or infinity, default=1.0
         The p of the set of weights.
     costs : array of shape (n_kernels,), default=None
@@ -94,9 +94,9 @@ class MarginMKL(MarginLearner):
     about = About(
         family="margin",
         problem="min J(η), η ≥ 0, ‖η‖_p ≤ 1, J the value of an SVM",
-        solver="Newton's steps over warm-started SMO, duality gap",
-        cost="some ten machines, reads of the active kernels; memory n²",
-        use="The standard: sparse weights at p = 1, all kernels at p = 2.",
+        solver="Newton's method on the weights, warm-started SMO, duality gap",
+        cost="about ten SVM fits, passes over the active kernels; memory n²",
+        use="The standard method: sparse weights at p = 1, all kernels at p = 2.",
         reference="Lanckriet et al. 2004; Rakotomamonjy et al. 2008; Kloft et al. 2011",
     )
 
@@ -156,24 +156,24 @@ class EasyMKL(TwoClassLearner):
     points_ : array of shape (n_machines, n_samples)
         Γ.
 
-    References
-    ----------
-    F. Aiolli, M. Donini (2015). EasyMKL: a scalable multiple kernel learning algorithm. Neurocomputing 169.
-
     Examples
     --------
     >>> y = np.array([-1, -1, 1, 1])
     >>> x, z = np.array([-1.0, -2.0, 1.0, 2.0]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> EasyMKL().fit([np.outer(x, x), 10 * np.outer(z, z)], y).kernel_weights_.round(3)
     array([0.4, 0. ])
+
+    References
+    ----------
+    F. Aiolli, M. Donini (2015). EasyMKL: a scalable multiple kernel learning algorithm. Neurocomputing 169.
     """
 
     about = About(
         family="margin",
         problem="min (1−Λ) γ'YK_ΣYγ + Λ‖γ‖² over the hulls; η_m ∝ γ'YK_mYγ",
-        solver="one squared-hinge machine by SMO, duality gap; then closed form",
-        cost="one machine, two reads of the stack, P n²; memory n²",
-        use="Very many kernels, most of them weak: the price of one SVM.",
+        solver="one squared-hinge SVM by SMO, duality gap; then closed form",
+        cost="one SVM fit, two passes over the stack, P n²; memory n²",
+        use="Very many kernels, most of them weak: costs one SVM fit.",
         reference="Aiolli & Donini 2015",
     )
 
@@ -218,12 +218,12 @@ class LogPenaltyMKL(MarginLearner):
     bounded by its tangent, which leaves MarginMKL with costs that fall in ‖w_m‖; so it is solved again and
     again, the value never rises, and kernels of small share go. Not convex: the start is MarginMKL, and the
     result is a stationary point. The logarithm of the norms is that of the paper; that it is taken of their
-    shares, so that the scale of the kernels and the price C keep their meaning, is our form.
+    shares, so that the scale of the kernels and C keep their meaning, is our form.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are.
+        Penalty on the slack variables, for the kernels as given.
     share : float, default=0.1
         e, the share beyond which a kernel costs little more; the smaller, the sparser.
     epsilon : float >= 0 or "auto", default=0.1
@@ -240,17 +240,12 @@ class LogPenaltyMKL(MarginLearner):
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,)
-        The machine found is that of C on this kernel.
+        The SVM found is that of C on this kernel.
     objective_ : float, the value
     dual_gap_ : float, stationarity: the value less a lower bound of the convex function that bounds it from
         above and touches it, relative
     part_norms_ : array of shape (n_kernels,)
         ‖w_m‖.
-
-    References
-    ----------
-    N. Subrahmanya, Y. C. Shin (2010). Sparse multiple kernel learning for signal processing applications.
-    IEEE Transactions on Pattern Analysis and Machine Intelligence 32.
 
     Examples
     --------
@@ -258,14 +253,19 @@ class LogPenaltyMKL(MarginLearner):
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> LogPenaltyMKL(C=1.0).fit([np.outer(x, x), np.outer(z, z)], y).part_norms_.round(2)
     array([1.18, 0.  ])
+
+    References
+    ----------
+    N. Subrahmanya, Y. C. Shin (2010). Sparse multiple kernel learning for signal processing applications.
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 32.
     """
 
     certificate = "stationarity"
     about = About(
         family="margin",
         problem="min ½ (T Σ log(1 + ‖w_m‖/eT))² + C Σ ξ, T = Σ ‖w_m‖; not convex",
-        solver="MarginMKL with costs from tangents, again and again; stationarity",
-        cost="some times that of MarginMKL",
+        solver="repeated MarginMKL with costs from tangents; stationarity",
+        cost="several fits of MarginMKL",
         use="As few kernels as possible.",
         reference="Subrahmanya & Shin 2010 (form of the penalty ours)",
     )

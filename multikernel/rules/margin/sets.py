@@ -34,14 +34,14 @@ class CappedMKL(MarginLearner):
     min_{0 ≤ η ≤ 1, Σ η = B}  J(η),      J(η) = min_{w, b}  ½ Σ_m ‖w_m‖²/η_m + C Σ_i ξ_i
     = max_{β, λ, d ≥ 0}  S(β) − ½ (Bλ + Σ_m d_m)   subject to   q_m(β) = Σ β'K_mβ ≤ λ + d_m
 
-    with S(β) the linear part of the dual of the machines (the paper states twice this dual).
+    with S(β) the linear part of the dual of the SVMs (the paper states twice this dual).
 
     Parameters
     ----------
     total : float, default=None
         B, above 0 and at most the number of kernels; half of that by default, at least 1.
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are.
+        Penalty on the slack variables, for the kernels as given.
     epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
     nu : float in (0, 1], default=0.5
@@ -60,10 +60,6 @@ class CappedMKL(MarginLearner):
     dual_coef_ : array of shape (n_machines, n_samples)
         Label × dual.
 
-    References
-    ----------
-    Z. Xu, R. Jin, J. Ye, M. Lyu, I. King (2009). Non-monotonic feature selection. ICML.
-
     Examples
     --------
     >>> import numpy as np
@@ -72,14 +68,18 @@ class CappedMKL(MarginLearner):
     >>> Ks = [np.outer(x, x), np.outer(z, z), np.outer(y, y)]
     >>> CappedMKL(total=2.0).fit(Ks, y).kernel_weights_.round(1)
     array([0.9, 0.1, 1. ])
+
+    References
+    ----------
+    Z. Xu, R. Jin, J. Ye, M. Lyu, I. King (2009). Non-monotonic feature selection. ICML.
     """
 
     about = About(
         family="margin",
         problem="min J(η), 0 ≤ η ≤ 1, Σ η = B",
         solver="level method, duality gap",
-        cost="some tens of machines, reads of the stack; memory n²",
-        use="About B of the kernels, or features, are to be chosen.",
+        cost="tens of SVM fits, passes over the stack; memory n²",
+        use="To choose about B of the kernels or features.",
         reference="Xu et al. 2009 (feature selection)",
     )
 
@@ -111,7 +111,7 @@ class LowerBoundedMKL(MarginLearner):
 
     min_{η ≥ η_min, Σ η = 1}  J(η),      J(η) = min_{w, b}  ½ Σ_m ‖w_m‖²/η_m + C Σ_i ξ_i
 
-    The paper has the one-class machine (fit without y), where this is the dual of
+    The paper has the one-class SVM (fit without y), where this is the dual of
     min_α  η_min Σ_m α'K_mα + (1 − P η_min) max_m α'K_mα,  Σα = 1, 0 ≤ α ≤ 1/(νn).
 
     Parameters
@@ -119,7 +119,7 @@ class LowerBoundedMKL(MarginLearner):
     lowest : float in [0, 1), default=0.5
         η_min in units of 1/P: 0 is :class:`MarginMKL` of norm 1, at 1 all weights would be equal.
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are.
+        Penalty on the slack variables, for the kernels as given.
     epsilon : float >= 0 or "auto", default=0.1
         Of values and of nothing, as for :class:`MarginMKL`.
     nu : float in (0, 1], default=0.5
@@ -138,25 +138,25 @@ class LowerBoundedMKL(MarginLearner):
     dual_coef_ : array of shape (n_machines, n_samples)
         Label × dual.
 
-    References
-    ----------
-    T. De Bie, L.-C. Tranchevent, L. van Oeffelen, Y. Moreau (2007). Kernel-based data fusion for gene
-    prioritization. Bioinformatics 23.
-
     Examples
     --------
     >>> import numpy as np
     >>> x = np.array([1.0, 1.0, 1.0, 3.0])
     >>> LowerBoundedMKL(lowest=0.5).fit([np.outer(x, x), np.eye(4)]).kernel_weights_.round(3)
     array([0.75, 0.25])
+
+    References
+    ----------
+    T. De Bie, L.-C. Tranchevent, L. van Oeffelen, Y. Moreau (2007). Kernel-based data fusion for gene
+    prioritization. Bioinformatics 23.
     """
 
     about = About(
         family="margin",
         problem="min J(η), η ≥ η_min, Σ η = 1",
         solver="level method, duality gap",
-        cost="some tens of machines, reads of the stack; memory n²",
-        use="One class, or few samples: every source keeps its say.",
+        cost="tens of SVM fits, passes over the stack; memory n²",
+        use="One class, or few samples: every kernel keeps a minimum weight.",
         reference="De Bie et al. 2007",
     )
 
@@ -189,7 +189,7 @@ class ElasticNetMKL(MarginLearner):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are.
+        Penalty on the slack variables, for the kernels as given.
     reg : float ≥ 0, default=1.0
         λ, in the units of J, whose size at C is at most C × the number of samples.
     epsilon : float >= 0 or "auto", default=0.1
@@ -210,11 +210,6 @@ class ElasticNetMKL(MarginLearner):
     dual_coef_ : array of shape (n_machines, n_samples)
         Label × dual.
 
-    References
-    ----------
-    C. Longworth, M. Gales (2009). Combining derivative and parametric kernels for speaker verification. IEEE
-    Transactions on Audio, Speech, and Language Processing 17.
-
     Examples
     --------
     >>> y = np.array([-1, -1, 1, 1])
@@ -222,14 +217,19 @@ class ElasticNetMKL(MarginLearner):
     >>> Ks = [np.outer(x, x), np.outer(z, z)]
     >>> ElasticNetMKL(C=0.1, reg=0.1).fit(Ks, y).kernel_weights_.round(1)
     array([0.7, 0.3])
+
+    References
+    ----------
+    C. Longworth, M. Gales (2009). Combining derivative and parametric kernels for speaker verification. IEEE
+    Transactions on Audio, Speech, and Language Processing 17.
     """
 
     about = About(
         family="margin",
         problem="min J(η) + λ Σ (η_m − 1/P)² on the simplex",
         solver="level method, duality gap",
-        cost="some tens of machines, reads of the stack; memory n²",
-        use="Margins that would drop kernels that ought to stay.",
+        cost="tens of SVM fits, passes over the stack; memory n²",
+        use="Where MarginMKL drops kernels that should keep weight.",
         reference="Longworth & Gales 2008, 2009",
     )
 
@@ -267,7 +267,7 @@ class GroupMKL(MarginLearner):
     groups : list of lists of numbers or names of kernels, default=None
         Each kernel once; default: each is a group.
     C : float, default=1.0
-        Price of the slacks, for the kernels as they are.
+        Penalty on the slack variables, for the kernels as given.
     inner : float in [1, 2], default=1.3333333333333333
         s and r.
     outer : float in [1, 2], default=1.0
@@ -294,10 +294,6 @@ class GroupMKL(MarginLearner):
     dual_coef_ : array of shape (n_machines, n_samples)
         Label × dual.
 
-    References
-    ----------
-    M. Szafranski, Y. Grandvalet, A. Rakotomamonjy (2008). Composite kernel learning. ICML.
-
     Examples
     --------
     >>> y = np.array([-1, -1, 1, 1])
@@ -305,14 +301,18 @@ class GroupMKL(MarginLearner):
     >>> Ks = {"x": np.outer(x, x), "noisy x": np.outer(x + 0.3 * z, x + 0.3 * z), "z": np.outer(z, z)}
     >>> GroupMKL([["x", "noisy x"], ["z"]], C=0.1).fit(Ks, y).kernel_weights_.round(2)
     array([0.71, 0.71, 0.  ])
+
+    References
+    ----------
+    M. Szafranski, Y. Grandvalet, A. Rakotomamonjy (2008). Composite kernel learning. ICML.
     """
 
     about = About(
         family="margin",
         problem="min J(η), mixed norm of η over groups of kernels ≤ 1",
         solver="level method with cuts of the norm, duality gap",
-        cost="some tens of machines, reads of the stack; memory n²",
-        use="Kernels that come in groups, such as widths of one source.",
+        cost="tens of SVM fits, passes over the stack; memory n²",
+        use="Kernels in groups, such as several widths of one view.",
         reference="Szafranski, Grandvalet & Rakotomamonjy 2008",
     )
 
@@ -389,12 +389,12 @@ def _number(kernel: Any, names: Sequence[str]) -> int:
 
 @dataclass(eq=False, repr=False)
 class RadiusMargin(MarginLearner):
-    """The least value of a machine among kernels whose samples lie in a ball of radius 1.
+    """The least value of an SVM among kernels whose samples lie in a ball of radius 1.
 
     min_{η ≥ 0}  J(η)   subject to   R²(η) = max_{b ≥ 0, Σb = 1}  Σ_m η_m (b'diag K_m − b'K_mb) ≤ 1
 
     J is the value ½‖w‖² + (C/2) Σ ξ² of the squared hinge (classes; common weights for all one-vs-rest
-    machines), ½/γ² of the hard margin γ at C = ∞, or the value of the ε-insensitive machine (values). R is
+    SVMs), ½/γ² of the hard margin γ at C = ∞, or the value of the ε-insensitive SVM (regression). R is
     the radius of the smallest ball around the samples. Both are convex in η, so that the minimum is global;
     with the hard margin it is half the least R²/γ², the quantity of bounds of the error. The formulation is
     ours; the idea to learn kernels by the ratio of radius and margin is that of the works below. Of a kernel
@@ -403,7 +403,7 @@ class RadiusMargin(MarginLearner):
     Parameters
     ----------
     C : float or infinity, default=1.0
-        Price of the slacks.
+        Penalty on the slack variables.
     epsilon : float, default=0.1
         Half the width of the tube, for values.
     tol : float, default=1e-3
@@ -420,13 +420,7 @@ class RadiusMargin(MarginLearner):
         Label × dual.
     ball_ : array of shape (n_samples,)
         B. With r_m = b'diag K_m − b'K_mb and q_m = Σ β'K_mβ, the lower bound is.
-        S(β) − ½ max_m q_m / r_m, S(β) the linear part of the machines' dual
-
-    References
-    ----------
-    I. Lauriola, M. Polato, F. Aiolli (2017). Radius-margin ratio optimization for dot-product boolean kernel
-    learning. ICANN.
-    H. Do, A. Kalousis, A. Woznica, M. Hilario (2009). Margin and radius based multiple kernel learning. ECML.
+        S(β) − ½ max_m q_m / r_m, S(β) the linear part of the SVMs' dual
 
     Examples
     --------
@@ -435,6 +429,12 @@ class RadiusMargin(MarginLearner):
     >>> learner = RadiusMargin(C=np.inf).fit([np.outer(x, x), 4 * np.outer(z, z)], y)
     >>> learner.kernel_weights_.round(3), round(learner.objective_, 3)
     (array([0.  , 0.25]), 0.5)
+
+    References
+    ----------
+    I. Lauriola, M. Polato, F. Aiolli (2017). Radius-margin ratio optimization for dot-product boolean kernel
+    learning. ICANN.
+    H. Do, A. Kalousis, A. Woznica, M. Hilario (2009). Margin and radius based multiple kernel learning. ECML.
     """
 
     learns_from = ("classification", "regression")
@@ -442,8 +442,8 @@ class RadiusMargin(MarginLearner):
         family="margin",
         problem="min J(η), R²(η) ≤ 1: the least ratio of squared radius and margin",
         solver="level method with cuts of the radius, duality gap",
-        cost="some tens of machines and balls, reads of the stack; memory n²",
-        use="Kernels of any scale without a choice of how to normalise them.",
+        cost="tens of SVM and smallest-ball fits, passes over the stack; memory n²",
+        use="Kernels of any scale, without choosing a normalization.",
         reference="our formulation; idea of Do et al. 2009, Lauriola et al. 2017",
     )
 
@@ -485,9 +485,9 @@ class RadiusMarginProduct(MarginLearner):
 
     min_{η ≥ 0, Σ_m η_m s_m = 1}  R²(η) ‖w(η)‖²,      s_m = tr K_m / n
 
-    R is the radius of the smallest ball around the samples, and ‖w‖ the norm of the hard margin machine
+    R is the radius of the smallest ball around the samples, and ‖w‖ the norm of the hard-margin SVM
     (1/margin), both in the feature space of K_η + I/C: with I/C in the kernel, the squared hinge is a hard
-    margin. Of more than two classes the squared norms of the one-vs-rest machines are added. The weights go
+    margin. Of more than two classes the squared norms of the one-vs-rest SVMs are added. The weights go
     down from equal ones along the derivatives of radius and margin, ∂‖w‖²/∂η_m = −β'K_mβ and ∂R²/∂η_m =
     b'diag K_m − b'K_mb. The problem is not convex; this is a stationary point. :class:`RadiusMargin` is a
     convex problem with a certificate, and has the same optimum at C = ∞, where the scale of η does not
@@ -513,11 +513,6 @@ class RadiusMarginProduct(MarginLearner):
     ball_ : array of shape (n_samples,)
         B: the center of the ball is Σ_i b_i φ(x_i).
 
-    References
-    ----------
-    O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters for support vector
-    machines. Machine Learning 46.
-
     Examples
     --------
     >>> y = np.array([-1, -1, 1, 1])
@@ -525,6 +520,11 @@ class RadiusMarginProduct(MarginLearner):
     >>> learner = RadiusMarginProduct(C=np.inf).fit([np.outer(x, x), 4 * np.outer(z, z)], y)
     >>> learner.kernel_weights_.round(3), round(learner.objective_, 3)
     (array([0.  , 0.25]), 1.0)
+
+    References
+    ----------
+    O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters for support vector
+    machines. Machine Learning 46.
     """
 
     learns_from = ("classification",)
@@ -532,8 +532,8 @@ class RadiusMarginProduct(MarginLearner):
     about = About(
         family="margin",
         problem="min R²(η) ‖w(η)‖², both of K_η + I/C, η ≥ 0, Σ η_m tr K_m / n = 1",
-        solver="projected gradients by the derivatives of radius and margin, stationarity (not convex)",
-        cost="some tens of machines and balls, P n² for each; memory n²",
+        solver="projected gradient on radius and margin, stationarity (not convex)",
+        cost="tens of SVM and smallest-ball fits, P n² each; memory n²",
         use="To compare with the literature; RadiusMargin is the convex problem.",
         reference="Chapelle, Vapnik, Bousquet & Mukherjee 2002",
     )

@@ -71,7 +71,7 @@ class RidgeValue:
             return np.asarray(cho_solve(cho_factor(M, overwrite_a=True, check_finite=False), self.T))
         except LinAlgError:
             raise ValueError(
-                f"alpha={self.alpha:g} is too small beside the kernels, which are singular to rounding. "
+                f"alpha={self.alpha:g} is too small for these kernels, which are numerically singular. "
                 "Raise alpha."
             ) from None
 

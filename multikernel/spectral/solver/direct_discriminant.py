@@ -45,7 +45,7 @@ def direct_discriminant(K: Array, codes: Array, reg: float = 1.0) -> Array:
     if not values[-1] > rounding:
         raise ValueError(
             "the means of all classes agree in the feature space of the kernel: the scatter between classes "
-            f"is zero (its largest eigenvalue is {values[-1]:.1e}), so no direction tells them apart. Use a "
+            f"is zero (its largest eigenvalue is {values[-1]:.1e}), so no direction separates them. Use a "
             "kernel that sees more than the mean (such as a Gaussian), or check the labels."
         )
     kept = values > max(_KEPT * values[-1], rounding)

@@ -391,7 +391,7 @@ def _aligned(spectrum: AnySpectrum, V: Array, codes: Array, rule: SpectralRule) 
     if not w.any():
         raise ValueError(
             f"none of the {q.size} eigenvectors kept is aligned with the classes of the labelled points. "
-            "Lower eig_tol, or give a kernel that knows something of these classes."
+            "Lower eig_tol, or use a kernel that is related to these classes."
         )
     w = w * (spectrum.trace / w.sum())
     return np.sqrt(w), spectral_alignment_value(w, V, q, norm)

@@ -199,7 +199,7 @@ def _eliminate(
 def _chain_down(
     X: Array, order: Array, first: Array, n_dead: Array, begins: Array, root: Array, tail: Array, Z: Array
 ) -> None:  # pragma: no cover (compiled)
-    """S'X, which may be in the place of X where that is in order.
+    """S'X, which may be instead of X where that is in order.
 
     ``tail``, the means over the samples after these, becomes those over these and them.
     """

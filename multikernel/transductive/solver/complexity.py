@@ -35,7 +35,7 @@ method over arrays:
 They have their own D and g and share the rows R of a box, which keeps every one of them bounded. The
 direction is that of Helmberg, Kojima and Monteiro with Mehrotra's correction. Multipliers that do not fulfil
 the equations yet are completed by multipliers of the box, so that every iterate gives an upper bound. About
-ten iterations of some 20 products of k × k matrices for each program.
+ten iterations of about 20 products of k × k matrices for each program.
 """
 
 from collections.abc import Iterator

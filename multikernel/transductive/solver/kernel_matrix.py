@@ -338,7 +338,7 @@ def certify(
 
 
 def drawn_inside(proof: Certified, family: KernelFamily, loss: Loss, middle: Array) -> Certified:
-    """The same for weights on the way to the middle, where K(w) over all points is positive semidefinite.
+    """The same for weights moved towards the middle, where K(w) over all points is positive semidefinite.
 
     Directions in which even the middle is nearly zero are left out of a solver's constraint; so K(w) may be
     slightly indefinite. The smallest eigenvalue is concave along the way: Newton's steps never go too far.

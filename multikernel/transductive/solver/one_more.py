@@ -9,10 +9,10 @@ and the semidefinite constraint change. So whatever is known of ω is kept from 
 
 and for every vector x, bordered by 0, Σ_i μ_i x'K_ix ≥ 0. With these cuts a linear program bounds the optimum
 from below; its solution is cut off by eigenvectors of the bordered K(μ), and a machine at the nearest
-feasible point on the way to equal weights bounds the optimum from above, and gives the next cut. The weights
-to start from lie as far inside the cone as the tolerance allows. Where they keep the bordered matrix positive
-semidefinite, and all traces grow by the same factor, they are optimal again, to the same gap: the new point
-only adds a constraint, and nothing is solved.
+feasible point between these and equal weights bounds the optimum from above, and gives the next cut. The
+weights to start from lie as far inside the cone as the tolerance allows. Where they keep the bordered matrix
+positive semidefinite, and all traces grow by the same factor, they are optimal again, to the same gap: the
+new point only adds a constraint, and nothing is solved.
 """
 
 from dataclasses import dataclass, replace

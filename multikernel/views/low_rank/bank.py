@@ -58,9 +58,17 @@ class LowRankBank:
     active_ : tuple of int
     n_features_in_ : int
 
+    Examples
+    --------
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> bank = LowRankBank([("height", Linear(), [0]), ("all", Gaussian(gamma=0.1))], rank=20).fit(X)
+    >>> bank.transform(X).shape, bank.approximations_, bank.ranks_
+    ((50, 21), ['exact', 'nystroem'], array([ 1, 20]))
+
     Notes
     -----
-    What stands for k, with L and P rows among the reference rows, and r the rank:
+    Factors of k, with L and P rows among the reference rows, and r the rank:
 
     - ``"exact"``: the columns themselves, for multiples of `Linear` with at most r columns that name no
       approximation;
@@ -78,14 +86,6 @@ class LowRankBank:
     ``"unit_diagonal"`` divides by the exact √k(x, x), ``"unit_trace"`` by the root of its mean over the
     reference rows, ``"unit_variance"`` by the root of that mean minus ‖mean factor‖²; ``"clip"`` has nothing
     to do.
-
-    Examples
-    --------
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> bank = LowRankBank([("height", Linear(), [0]), ("all", Gaussian(gamma=0.1))], rank=20).fit(X)
-    >>> bank.transform(X).shape, bank.approximations_, bank.ranks_
-    ((50, 21), ['exact', 'nystroem'], array([ 1, 20]))
     """
 
     kernels: Any = "auto"

@@ -179,7 +179,7 @@ def gram_error(kernel: Kernel, map_: FeatureMap, rows: Rows) -> float:
 def nystroem_map(kernel: Kernel, landmarks: Rows) -> LandmarkMap:
     """Z = K(X, L) C^(−T), with K(L, L) = C Cᵀ; landmarks that others stand for already are dropped.
 
-    Z Zᵀ = K(X, L) K(L, L)⁻¹ K(L, X), as with the symmetric root K(L, L)^(−1/2), at half the price.
+    Z Zᵀ = K(X, L) K(L, L)⁻¹ K(L, X), as with the symmetric root K(L, L)^(−1/2), at half the cost.
     """
     K = np.empty((len(landmarks), len(landmarks)))
     evaluate_rows(kernel, Pair(landmarks, landmarks, keep=kernel._is_composite), K)

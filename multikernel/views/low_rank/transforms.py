@@ -127,7 +127,7 @@ def check_transforms(transforms: Iterable[Transform]) -> None:
         if isinstance(transform, PSDRepair) and transform.how == "shift":
             raise ValueError(
                 "transforms='shift' adds a multiple of the identity, which no factor of low rank holds. "
-                "Leave it out: what factors stand for has no negative eigenvalue; or use gram='dense'."
+                "Leave it out: factors represent positive semidefinite kernels only; or use gram='dense'."
             )
         if not isinstance(transform, Center | UnitDiagonal | UnitTrace | UnitVariance | PSDRepair):
             raise ValueError(

@@ -139,7 +139,7 @@ def check_low_rank(view: View) -> None:
             )
         if not view.kernel.is_psd:
             raise ValueError(
-                f"{view.kernel!r} is not positive semidefinite, so that no factors stand for it. Use another "
+                f"{view.kernel!r} is not positive semidefinite, so it has no factors. Use another "
                 "kernel, or gram='dense' with psd='clip' or 'shift'."
             )
 
@@ -509,7 +509,7 @@ def _require_zero(kernel: Kernel, rows: Rows) -> None:
     if np.any(K):
         raise ValueError(
             f"{kernel!r} is not positive semidefinite: no k(x, x) is above 0, but similarities go up to "
-            f"{np.abs(K).max():g}. Factors stand for positive semidefinite kernels alone: use gram='dense' "
+            f"{np.abs(K).max():g}. Factors represent positive semidefinite kernels only: use gram='dense' "
             "with psd='clip' or 'shift', or another kernel."
         )
 

@@ -92,7 +92,7 @@ def test_the_task_is_found_from_the_target():
     assert plan_fit(table(np.arange(N)), method="ridge").task == "regression"
     assert plan_fit(table(), task="unsupervised").model.__class__.__name__ == "MKLOneClass"
     doubtful = plan_fit(column(*range(60), y=np.arange(60) % 25))
-    assert "25 whole numbers, taken for classes" in doubtful.notes[0]
+    assert "25 whole numbers, read as classes" in doubtful.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_task_is_found_from_the_target():
             {"method": "discriminant", "task": "regression"},
             "discriminant is for classification",
         ),
-        (features()[:, 0], {"method": "survival"}, "--time and --event.* in the place of --target"),
+        (features()[:, 0], {"method": "survival"}, "--time and --event.* instead of --target"),
         (LABELS, {"method": "pca"}, "does not predict"),
         (LABELS, {"parameters": {"Cc": 2}}, "no parameter 'Cc'"),
         (LABELS, {"parameters": {"kernels": "linear"}}, "--kernels"),

@@ -44,7 +44,7 @@ def test_row_numbers_without_a_name_are_left_out(tmp_path):
     frame.to_csv(tmp_path / "t.csv")
     data = read_table(tmp_path / "t.csv", "y")
     assert data.columns == ["x"] and data.y.tolist() == [0, 1]
-    assert "taken for row numbers" in data.notes[0]
+    assert "read as row numbers" in data.notes[0]
 
 
 def test_views_in_column_names(tmp_path):
@@ -65,7 +65,7 @@ def test_views_in_column_names(tmp_path):
         ("1,2,3\n1,2,3\n", "holds numbers only"),
         ("x,y\n1,2\n3,\n5,\n", "missing in line 3, and 1 more"),
         ("x,yy\n1,2\n", "t.csv has no column 'y'. Did you mean 'yy'"),
-        ("y\n1\n", "features beside its target"),
+        ("y\n1\n", "features and a target"),
         (b"x,y\n1,\xe9\n", "UTF-8 text; byte 6 is not.*latin1"),
         ("x,y\n1,2\n".encode("utf-16"), "iconv -f utf16"),
         (("t.csv.gz", b"no"), "compressed by gzip"),

@@ -73,5 +73,7 @@ def test_factors_are_counted():
     require_fits(on_disk)
     nowhere = replace(estimate_factors(10**5, 600, 3, limit=10**7), place="nowhere")
     assert "457.8 MiB, computed anew in each pass, for factors" in str(nowhere)
-    with pytest.raises(ValueError, match=r"beside them does not fit in memory: .*smaller rank.*n_jobs"):
+    with pytest.raises(
+        ValueError, match=r"workspace of a fit on factors does not fit in memory: .*smaller rank.*n_jobs"
+    ):
         require_fits(nowhere)

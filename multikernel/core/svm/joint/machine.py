@@ -16,7 +16,7 @@ from .solver import Values as Found
 
 
 class JointMachine:
-    """All classes in one machine on a weighted stack; ``beta`` (n_classes, n) is B, ``scores`` B K(μ).
+    """All classes in one problem on a weighted stack; ``beta`` (n_classes, n) is B, ``scores`` B K(μ).
 
     ``F`` (n_kernels, n_classes, n) are its adjoints c_m B K_m.
     """

@@ -58,6 +58,7 @@ LATER = (
     "multikernel/parametric/",
     "docs/guide/",
     "docs/choose.md",
+    "docs/methods/",
     "docs/methods.md",
     "docs/architecture.md",
     "docs/index.md",

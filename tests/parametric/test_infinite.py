@@ -62,6 +62,17 @@ def test_widths_are_in_the_box_and_no_list_of_widths_is_better():
     assert listed.objective_ <= model.objective_ * 1.01
 
 
+def test_widths_without_weight_are_left_out():
+    model = InfiniteMKLRegressor(VIEWS, C=10.0).fit(X, Y)
+    frame = model.weights_frame()
+    learned = frame[frame["gamma"].notna()]
+    assert (learned["weight"] > 0.0).all()
+    by_width = learned.sort_values(
+        ["view", "gamma"], key=lambda column: column.replace({"wave": 0, "city": 1})
+    )
+    assert learned.index.tolist() == by_width.index.tolist()
+
+
 def test_matrices_are_kernels_as_they_are():
     grams = np.stack([rbf_kernel(X, gamma=g) for g in (0.5, 5.0)], axis=2)
     model = InfiniteMKLClassifier("precomputed", tol=1e-7).fit(grams, Y > 0)

@@ -131,9 +131,20 @@ def learn_widths(
         tol = _next_tol(tol, result.gap, options.tol, progressed and bool(prices.new))
         start = replace(result, weights=kernels.exchange(result.weights, prices.new))
     found, columns = best
-    if not np.isfinite(found.gap):
-        found = replace(found, gap=1.0)
-    return replace(found, status=record.status, n_iter=record.n_iter, history=record.history), columns
+    found = replace(found, status=record.status, n_iter=record.n_iter, history=record.history)
+    return _used(found, columns, len(fixed))
+
+
+def _used(result: SolveResult, columns: list[Column], n_fixed: int) -> tuple[SolveResult, list[Column]]:
+    """The columns with weight, by family and width; all of them where a kernel predicts by a factor."""
+    if result.factors:
+        return result, columns
+    used = [k for k in range(len(columns)) if result.weights[n_fixed + k] > 0.0]
+    if not used and not n_fixed:
+        used = [0]  # a model is not without a kernel
+    used.sort(key=lambda k: columns[k])
+    order = [*range(n_fixed), *(n_fixed + k for k in used)]
+    return replace(result, weights=result.weights[order]), [columns[k] for k in used]
 
 
 def _next_tol(tol: float, gap: float, goal: float, advances: bool) -> float:

@@ -10,23 +10,18 @@ import numpy as np
 
 from studies.data import has_data, load_data, require_arrays
 from studies.gonen2010.localized.comparison import (
+    WEIGHTS_SAID,
     Comparison,
     copies_figure,
-    copy_methods,
-    linear_copies,
-    linear_on_all,
-    linear_views,
+    linear_methods,
     score_table,
     weight_table,
 )
 from studies.gonen2010.localized.setting import (
-    Method,
     Pair,
     Problem,
     Sample,
     draw_halves,
-    global_method,
-    local_method,
     run_method,
     side_by_side,
 )
@@ -86,23 +81,13 @@ def _frequent(table: np.ndarray) -> np.ndarray:
     return table[:, np.sort(order[:_WORDS])]
 
 
-def _methods(pages: Pages) -> dict[str, Method]:
-    each = partial(linear_views, pages.views)
-    return {
-        **{
-            name: global_method(f"SVM ({name.upper()})", partial(linear_views, [name]))
-            for name in pages.views
-        },
-        "all": global_method("SVM (ALL)", linear_on_all),
-        "mkl": global_method("MKL", each),
-        "softmax": local_method("LMKL (softmax)", each, "softmax", gate_on=pages.gate_on),
-        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid", gate_on=pages.gate_on),
-        **copy_methods(partial(linear_copies, pages.copied), pages.copied.upper(), "sigmoid", 5, COPIES),
-    }
-
-
 PROBLEMS = {
-    name: Problem(partial(load_set, name), _methods(pages), draw_halves) for name, pages in SETS.items()
+    name: Problem(
+        partial(load_set, name),
+        linear_methods(pages.views, pages.copied, 5, COPIES, pages.gate_on),
+        draw_halves,
+    )
+    for name, pages in SETS.items()
 }
 GATED = ("mkl", "softmax", "sigmoid")
 PAIRS = (
@@ -156,8 +141,7 @@ TABLES = (
         SPLITS,
         "kernel weights and active kernels on ADVERT",
         "the kernels",
-        "The weights of MKL, of sum 1, and the gates of LMKL are means over the test points and the folds; a "
-        "kernel is active at a test point where its weight is above 0.001 (the thesis: not zero).",
+        WEIGHTS_SAID,
     ),
 )
 FIGURE = copies_figure(

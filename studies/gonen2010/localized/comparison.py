@@ -36,6 +36,7 @@ from studies.gonen2010.localized.setting import (
     Problem,
     Sample,
     copies,
+    global_method,
     local_method,
     unit_view,
 )
@@ -44,6 +45,10 @@ from studies.study import Quantity, Result, Table, Unit
 
 _SCORES = {"accuracy": (ACCURACY, "test accuracy, %"), "mse": (ERROR, "test mean squared error")}
 _COPY = "copies-"
+WEIGHTS_SAID = (
+    "The weights of MKL, of sum 1, and the gates of LMKL are means over the test points and the folds; a "
+    "kernel is active at a test point where its weight is above 0.001 (the thesis: not zero)."
+)
 
 
 # --- views and methods --------------------------------------------------------------------------------------
@@ -62,6 +67,39 @@ def linear_on_all(sample: Sample) -> list[View]:
 def linear_copies(name: str, count: int, sample: Sample) -> list[View]:
     """Return copies of the linear kernel on one representation."""
     return copies(linear_views([name], sample)[0], count)
+
+
+def linear_methods(
+    names: Sequence[str], copied: str, in_table: int, counts: Sequence[int], gate_on: str | None = None
+) -> dict[str, Method]:
+    """Return linear kernels on representations, learned by all methods: one kernel, MKL, LMKL, and copies.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The representations.
+    copied : str
+        That whose kernel is copied, with a sigmoid gate.
+    in_table : int
+        The number of copies in the table.
+    counts : sequence of int
+        Those in the figure.
+    gate_on : str, optional
+        The representation that the gate of LMKL sees; all of them if None.
+
+    Returns
+    -------
+    dict of str to Method
+    """
+    each = partial(linear_views, names)
+    return {
+        **{name: global_method(f"SVM ({name.upper()})", partial(linear_views, [name])) for name in names},
+        "all": global_method("SVM (ALL)", linear_on_all),
+        "mkl": global_method("MKL", each),
+        "softmax": local_method("LMKL (softmax)", each, "softmax", gate_on),
+        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid", gate_on),
+        **copy_methods(partial(linear_copies, copied), copied.upper(), "sigmoid", in_table, counts),
+    }
 
 
 def copy_methods(

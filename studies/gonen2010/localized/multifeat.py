@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from studies.data import load_data
 from studies.gonen2010.localized.comparison import (
+    WEIGHTS_SAID,
     Comparison,
     copies_figure,
-    copy_methods,
-    linear_copies,
-    linear_on_all,
-    linear_views,
+    linear_methods,
     score_table,
     weight_table,
 )
 from studies.gonen2010.localized.setting import (
-    Method,
     Pair,
     Problem,
     Sample,
     draw_halves,
-    global_method,
-    local_method,
     run_method,
     side_by_side,
 )
@@ -43,22 +38,7 @@ def load_digits() -> Sample:
     return side_by_side({name: data.views[name] for name in REPRESENTATIONS}, np.where(data.y < 5, 1, -1))
 
 
-def _methods() -> dict[str, Method]:
-    each = partial(linear_views, REPRESENTATIONS)
-    return {
-        **{
-            name: global_method(f"SVM ({name.upper()})", partial(linear_views, [name]))
-            for name in REPRESENTATIONS
-        },
-        "all": global_method("SVM (ALL)", linear_on_all),
-        "mkl": global_method("MKL", each),
-        "softmax": local_method("LMKL (softmax)", each, "softmax"),
-        "sigmoid": local_method("LMKL (sigmoid)", each, "sigmoid"),
-        **copy_methods(partial(linear_copies, "fac"), "FAC", "sigmoid", 6, COPIES),
-    }
-
-
-PROBLEM = Problem(load_digits, _methods(), draw_halves)
+PROBLEM = Problem(load_digits, linear_methods(REPRESENTATIONS, "fac", 6, COPIES), draw_halves)
 PAIRS = (
     Pair("all", "fac", "test", ">"),
     Pair("all", "fac", "support", ">"),
@@ -126,8 +106,7 @@ TABLES = (
         SPLITS,
         "kernel weights and active kernels on MULTIFEAT-SL",
         "FAC / FOU / KAR / MOR / PIX / ZER",
-        "The weights of MKL, of sum 1, and the gates of LMKL are means over the test points and the folds; a "
-        "kernel is active at a test point where its weight is above 0.001 (the thesis: not zero).",
+        WEIGHTS_SAID,
     ),
 )
 FIGURE = copies_figure(

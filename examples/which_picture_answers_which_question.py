@@ -33,12 +33,15 @@ from multikernel import (
     Linear,
     MKLClassifier,
     MKLRegressor,
+    View,
     compare,
     evaluate,
     join_views,
     viz,
 )
+from multikernel.clustering import MultipleKernelKMeans
 from multikernel.inspection import (
+    cluster_stability,
     cross_view_map,
     enriched_sets,
     explain,
@@ -80,12 +83,16 @@ def of_data(wines: dict[str, pd.DataFrame], y: np.ndarray, found: Any) -> list[D
         "Samples by tables that they have:",
         [p["samples"] for p in viz.describe_data(_joined(some))["patterns"]],
     )
+    table = pd.concat(wines.values(), axis=1)
+    views = [View(name, Gaussian(), list(part.columns)) for name, part in wines.items()]
+    clusters = cluster_stability(MultipleKernelKMeans(views), table, n_clusters=range(2, 6), n_subsamples=6)
     return [
         lambda ax: viz.data_overview(_joined(some), ax=ax),
         lambda ax: viz.kernel_matrix(K, y, ax=ax),
         lambda ax: viz.heat_map(found, ax=ax),
         lambda ax: viz.embedding(found, ax=ax),
         lambda ax: viz.components(pca, y, ax=ax),
+        lambda ax: viz.cluster_stability(clusters.to_dict(), ax=ax),
     ]
 
 

@@ -446,7 +446,7 @@ def test_the_example_of_an_evaluation_runs(run_example):
 
 def test_the_example_of_all_pictures_runs(run_example, tmp_path):
     _, printed = run_example("which_picture_answers_which_question")
-    assert "25 pictures are in" in printed and "of 89 samples" in printed
+    assert "26 pictures are in" in printed and "of 89 samples" in printed
     assert sorted(file.name for file in (tmp_path / "run").glob("*.png")) == [
         "picture.png",
         *(f"picture_{number}.png" for number in (2, 3, 4)),

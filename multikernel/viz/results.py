@@ -63,6 +63,7 @@ def _exponents_by_point(exponents: Any, shares: Any, scores: Any) -> dict[tuple[
     return found
 
 
+@picture
 def cluster_stability(found: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How many clusters are there? The stability of the clusters for each number of them.
 

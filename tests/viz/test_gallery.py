@@ -77,6 +77,7 @@ GIVEN = {
     "convergence": (MODEL,),
     "contributions": (MODEL, np.zeros((3, 1))),
     "contribution_map": (EVALUATION["why"]["contributions"],),
+    "cluster_stability": ({"rows": [{"n_clusters": 2, "stability": 0.9, "std": 0.1, "ambiguous": 0.2}]},),
     "components": (PCA,),
     "cost": (COSTS,),
     "cross_view": (ASKED["cross_view"],),

@@ -148,7 +148,7 @@ def page(records: list[dict[str, Any]], code: str) -> str:
     """The page, from the records of all problems."""
     by_kind = {kind: [r for r in records if r["kind"] == kind.name] for kind in KINDS}
     lines = ["---", "orphan: true", "---", "", "# Are the error rates of selected views right?", ""]
-    lines += [*_about(code).splitlines(), ""]
+    lines += [*_about(code, len(by_kind[KINDS[0]])).splitlines(), ""]
     lines += [
         f"At a correlation of 0.4 with independent noise views, over {len(by_kind[KINDS[0]])} problems:",
         "", "| method | error rate | within two standard errors | power | |", "|---|---|---|---|---|",
@@ -164,7 +164,7 @@ def page(records: list[dict[str, Any]], code: str) -> str:
     return "\n".join([*lines, "", *_LAST.splitlines(), ""])
 
 
-def _about(code: str) -> str:
+def _about(code: str, n_problems: int) -> str:
     return f"""\
 `select_views` on made-up problems: {N} samples, {N_TRUE} views of {WIDTH} columns that say something about
 the target and {NOISE[0]} to {NOISE[-1]} that do not, a Gaussian kernel of median width for each view. What
@@ -174,7 +174,7 @@ false discovery rate at {LEVEL:.0%}: the marginal one by Benjamini and Hochberg,
 Benjamini and Yekutieli, as by default, and beside it by Benjamini and Hochberg. Stability selection controls
 the expected number of false selections at {MAX_FALSE:g}, with the r-concave bound; its half samples choose by
 centered alignment. By
-`python -m benchmarks.view_selection` at {code}; ± is one standard error."""
+`python -m benchmarks.view_selection --problems {n_problems}` at {code}; ± is one standard error."""
 
 
 _LAST = """\

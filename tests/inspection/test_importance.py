@@ -438,3 +438,21 @@ def test_models_without_columns_are_refused_with_a_remedy(numbers):
         feature_importance(two, tables, label, groups=[0])
     found = feature_importance(two, tables, label, groups=[("b", 0)], **QUICK)
     assert found.to_frame()["view"].tolist() == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "labels", "message"),
+    [
+        ("f1", ["a", "b"], "takes the label 1 for the positive class"),
+        ("f1", [0, 1, 2], "Use 'f1_macro'"),
+        ("roc_auc", [0, 1, 2], "Use 'roc_auc_ovr'"),
+        ("r2", ["a", "b"], "is a score of values, and y holds labels. Use accuracy"),
+    ],
+)
+def test_a_score_that_does_not_suit_the_labels_names_another(scoring, labels, message):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(45, 2))
+    y = np.array(labels)[np.arange(45) % len(labels)]
+    model = MKLClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        feature_importance(model, X, y, scoring=scoring)

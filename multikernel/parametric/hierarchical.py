@@ -38,8 +38,8 @@ _NEGLIGIBLE = 1e-6  # of the largest weight, at the default tol
 HIERARCHICAL = About(
     family="margin",
     problem="min ½ (Σ_v d_v ‖f_D(v)‖)² + Σ_i ℓ(y_i, Σ_w f_w(x_i) + b), f_w in the space of Π_{i ∈ w} K_i",
-    solver="active sets of products, steps over warm-started machines; duality gap of all sets",
-    cost="some fifty machines; memory n² for each variable and each active product",
+    solver="active sets of products, steps over warm-started SVMs; duality gap of all sets",
+    cost="some fifty SVMs; memory n² for each variable and each active product",
     use="Which variables and which interactions of them matter, when effects are not linear.",
     reference="Bach 2009",
 )

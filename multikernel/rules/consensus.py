@@ -19,8 +19,10 @@ N_i are the k nearest samples of i, itself not among them, and normalizing is wh
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._typing import Array
 from .._validation import check_flag, check_number, check_positive_integer
@@ -144,8 +146,8 @@ class SimilarityNetworkFusion(WeightLearner):
     about = About(
         family="nonlinear",
         problem="similarities of near samples, passed along those of the other kernels",
-        solver="n_steps matrix products a kernel",
-        cost="P n³ a step",
+        solver="n_steps products with a sparse matrix a kernel",
+        cost="P n² n_neighbors a step",
         use="Clusters of samples that different views show in part.",
         reference="Wang et al. 2014",
     )
@@ -167,11 +169,13 @@ class SimilarityNetworkFusion(WeightLearner):
         record = Recorder(max_iter=n_steps)
         for step in range(1, n_steps + 1):
             before = P
-            P = np.array([_normalized(S[m] @ _others(before, m) @ S[m].T) for m in range(len(P))])
+            P = np.array(
+                [_normalized(_times_transposed(S[m] @ _others(before, m), S[m])) for m in range(len(P))]
+            )
             change = float(np.abs(P - before).max())
             if record.note({"iteration": step, "objective": change}, reached=step == n_steps):
                 break
-        self._last = np.array([_others(before, m) @ S[m].T for m in range(len(P))])
+        self._last = np.array([_times_transposed(_others(before, m), S[m]) for m in range(len(P))])
         fused = P.mean(axis=0)
         self.fused_ = 0.5 * (fused + fused.T)
         self.shift_ = max(0.0, -smallest_eigenvalue(self.fused_))
@@ -204,7 +208,7 @@ class SimilarityNetworkFusion(WeightLearner):
         return np.asarray(total / count)
 
 
-def _networks(Ks: Array, scales: Array, k: int, sigma: float) -> tuple[list[Array], list[Array], Array]:
+def _networks(Ks: Array, scales: Array, k: int, sigma: float) -> tuple[list[Array], list[Any], Array]:
     """W and S of each kernel, and the mean distance of each sample to its near ones (m, n)."""
     W, S, means = [], [], []
     for K, s in zip(Ks, scales, strict=True):
@@ -213,8 +217,13 @@ def _networks(Ks: Array, scales: Array, k: int, sigma: float) -> tuple[list[Arra
         nearest = np.argsort(away, axis=1, kind="stable")[:, :k]
         means.append(np.take_along_axis(rho, nearest, axis=1).mean(axis=1))
         W.append(_similarities(rho, means[-1], means[-1], sigma))
-        S.append(_near_shares(W[-1], nearest))
+        S.append(scipy.sparse.csr_matrix(_near_shares(W[-1], nearest)))
     return W, S, np.array(means)
+
+
+def _times_transposed(M: Array, S: Any) -> Array:
+    """M S' for a sparse S."""
+    return np.asarray((S @ M.T).T)
 
 
 def _similarities(rho: Array, own: Array, others: Array, sigma: float) -> Array:

@@ -178,7 +178,7 @@ def learning_curve(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> 
     ax.set_title("Would more samples help?")
     ax.set_xlabel("training samples")
     ax.set_ylabel(plain(part["metric"]), **LITERAL)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower right")
     return ax
 
 

@@ -407,7 +407,7 @@ def _draw_classes(
         own = points[targets == label]
         (marks,) = ax.plot(*own.T, markersize=5, markeredgecolor="white", linewidth=0, **style_of(k))
         entries.append((marks, plain(label, longest=24)))
-    add_legend(ax, entries, loc="best", fontsize="small")
+    add_legend_beside(ax, entries)
 
 
 def _margins(model: Any, table: Any) -> Array:
@@ -439,7 +439,7 @@ def _draw_border(ax: Axes, model: Any, grid: list[Array], table: Any, points: Ar
     inside = np.asarray(model.predict(_table_like(table, points))) > 0
     (own,) = ax.plot(*points[inside].T, "o", color=BLUE, markersize=4, linewidth=0)
     (other,) = ax.plot(*points[~inside].T, "X", color=VERMILION, markersize=7, linewidth=0)
-    add_legend(ax, [(own, "as the others"), (other, "outlier")], loc="best", fontsize="small")
+    add_legend_beside(ax, [(own, "as the others"), (other, "outlier")])
 
 
 def _draw_values(

@@ -83,7 +83,7 @@ def cluster_stability(found: Mapping[str, Any], *, ax: Axes | None = None) -> Ax
         numbers, ambiguous, "s--", color=VERMILION, markerfacecolor="white", label="ambiguous pairs, share"
     )
     ax.set(title="How many clusters?", xlabel="number of clusters", ylabel="share", xticks=numbers)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper right")
     return ax
 
 

@@ -13,7 +13,7 @@ from .canvas import (
     LITERAL,
     MARKERS,
     add_colour_bar,
-    add_legend,
+    add_legend_below,
     add_legend_beside,
     axes_for,
     is_number,
@@ -123,7 +123,7 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
             entries.append((_marker(k), plain(label, longest=24)))
     if marks is not None:
         add_colour_bar(ax, marks, f"weight of {plain(part['views'][number])}")
-    add_legend(ax, entries[:_MOST_NAMED], loc="best", fontsize="small")
+    add_legend_below(ax, entries[:_MOST_NAMED])
     ax.set_title(f"Where does {plain(part['views'][number])} count?", **LITERAL)
     _label_components(ax, place["explained"])
     return ax

@@ -99,7 +99,7 @@ class MaxMarginClustering(KernelClustering):
     about = About(
         family="clustering",
         problem="min over clusters of the MKL problem with squared hinge loss, clusters not too small",
-        solver="MKL machines and an assignment problem in turn, C raised in four steps, several starts",
+        solver="MKL classifiers and an assignment problem in turn, C raised in four steps, several starts",
         cost="some ten fits of MKL a start",
         use="Two groups or a few, without labels, with a gap between them in some of the views.",
         reference="Zhao, Kwok & Zhang 2009",

@@ -50,17 +50,17 @@ class StatisRule(WeightLearner):
     ----------
     similarities_ : array of shape (n_kernels, n_kernels), the cosines of the kernels
 
-    References
-    ----------
-    Mariette & Villa-Vialaneix, Unsupervised multiple kernel learning for heterogeneous data integration,
-    Bioinformatics 34, 2018 (STATIS-UMKL); L'Hermier des Plantes 1976; Lavit et al. 1994.
-
     Examples
     --------
     >>> x = np.array([-1.0, 0.0, 1.0])
     >>> z = np.array([1.0, -2.0, 1.0])
     >>> StatisRule().fit([np.outer(x, x), 2 * np.outer(x, x), np.outer(z, z)]).kernel_shares_.round(3)
     array([0.5, 0.5, 0. ])
+
+    References
+    ----------
+    Mariette & Villa-Vialaneix, Unsupervised multiple kernel learning for heterogeneous data integration,
+    Bioinformatics 34, 2018 (STATIS-UMKL); L'Hermier des Plantes 1976; Lavit et al. 1994.
     """
 
     learns_from = TASKS
@@ -119,6 +119,14 @@ class SimilarityNetworkFusion(WeightLearner):
     shift_ : float
         Added to the diagonal of the training kernel so that it is positive semidefinite.
 
+    Examples
+    --------
+    >>> x = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2])
+    >>> K = np.exp(-((x[:, None] - x) ** 2))
+    >>> fused = SimilarityNetworkFusion(n_neighbors=2).fit([K, K]).fused_
+    >>> bool(fused[0, 1] > 100 * fused[0, 4])
+    True
+
     Notes
     -----
     Kernels are scaled to variance 1, as the similarities are not free of the unit of the distances. The fused
@@ -130,14 +138,6 @@ class SimilarityNetworkFusion(WeightLearner):
     ----------
     Wang et al., Similarity network fusion for aggregating data types on a genomic scale, Nature Methods 11,
     2014.
-
-    Examples
-    --------
-    >>> x = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2])
-    >>> K = np.exp(-((x[:, None] - x) ** 2))
-    >>> fused = SimilarityNetworkFusion(n_neighbors=2).fit([K, K]).fused_
-    >>> bool(fused[0, 1] > 100 * fused[0, 4])
-    True
     """
 
     learns_from = TASKS

@@ -30,8 +30,8 @@ BAYESIAN = About(
     family="bayesian",
     problem="posterior of a, e, b and noise in f = Σ e_m g_m + b, g_m ≈ K_m a",
     solver="mean-field variational updates, extrapolated; the evidence bound never falls, stationarity",
-    cost="n³ + P³ + P n² a sweep, some tens to hundreds of sweeps",
-    use="To know how sure each weight and each prediction is; up to some thousand samples.",
+    cost="n³ + P³ + P n² a sweep, tens to hundreds of sweeps",
+    use="To know how sure each weight and each prediction is; up to a few thousand samples.",
     reference="Gönen 2012",
 )
 
@@ -118,6 +118,71 @@ class BayesianMKL(KernelEstimator):
 class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     r"""Classifier with a posterior over its kernel weights: BEMKL.
 
+    Use it to know the uncertainty of the kernel weights, for up to a few thousand samples. Weights may be
+    negative. For a convex problem with a duality gap, use :class:`MKLClassifier`.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    margin : float, default=0.0
+        :math:`\nu \ge 0`. The paper's is 1; probabilities are then far too sure where classes overlap.
+    sparse : bool, default=False
+        Whether the prior of the kernel weights drives those that are not needed to zero: Gamma(1e-10, 1e-10)
+        in place of Gamma(1, 1) for :math:`\omega`.
+    priors : dict, default=None
+        (shape, rate) of the Gamma priors of the precisions by name, default (1, 1): "sample" of
+        :math:`\lambda`, "kernel" of :math:`\omega`, "intercept".
+    spread : float, default=0.3
+        :math:`\sigma`. The paper's is 0.1. Larger ones make the fit shorter and probabilities less sure; best
+        chosen by the log-loss of cross-validation: the evidence bound rises even where they predict worse.
+    tol : float, default=1e-05
+        The fit ends when the evidence bound would rise by no more, in nats a sample, as ``dual_gap_`` tells.
+    max_iter : int, default=1000
+    max_time : float, default=None
+        Maximum time of the fit in seconds; None for no limit.
+    callback : callable, default=None
+        Called after each iteration with the newest entry of the history; True stops the fit.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
+    verbose : int, default=0
+    random_state : int, RandomState or None, default=None
+        Of the first kernel weights; None starts with equal ones.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,)
+        Posterior mean of e.
+    kernel_weights_std_ : array of shape (n_kernels,)
+    kernel_weights_cov_ : array of shape (n_kernels, n_kernels)
+    kernel_scales_ : array of shape (n_kernels,)
+        One over the mean of each diagonal.
+    dual_coef_ : array (1 or n_classes, n), posterior mean of a
+    intercept_ : array (1 or n_classes,), posterior mean of b
+    classes_ : array of shape (n_classes,)
+    objective_ : float, the evidence bound in nats
+    dual_gap_ : float
+        How much further the bound would rise if its rises went on to shrink as in the last twenty sweeps, in
+        nats a sample. An estimate: zero at a stationary point, but no bound of the distance to one (weights
+        on their way to zero creep longer) or to the best approximation, since the problem is not concave.
+    view_names_, n_iter_, status_, history_
+        As for :class:`MKLClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.bayesian import BayesianMKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesianMKLClassifier().fit(X[::3], y[::3])
+    >>> model.score(X[1::3], y[1::3]) >= 0.9
+    True
+    >>> model.kernel_weights_std_.shape
+    (6,)
+
+    Notes
+    -----
+    The model is
+
     .. math::
 
         f_c = \sum_m e_m g_{cm} + b_c + \text{noise}, \quad g_{cm} \sim N(K_m a_c, \sigma^2 I), \quad
@@ -130,56 +195,9 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     bound; the model and every update are in ``multikernel.bayesian.solver.posterior``.
 
     A weight may be negative, so that :math:`\sum_m e_m K_m` need not be positive semidefinite: these weights
-    are no weight learner for other machines. Kernels are divided by the mean of their diagonals, and weights
-    refer to kernels so scaled; their scale does not matter.
+    cannot be used as a weight learner for other estimators. Kernels are divided by the mean of their
+    diagonals, and weights refer to kernels so scaled; their scale does not matter.
 
-    Parameters
-    ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
-        As for :class:`MKLClassifier`.
-    margin : float
-        :math:`\nu \ge 0`. The paper's is 1; probabilities are then far too sure where classes overlap.
-    sparse : bool
-        Whether the prior of the kernel weights drives those that are not needed to zero: Gamma(1e-10, 1e-10)
-        in place of Gamma(1, 1) for :math:`\omega`.
-    priors : dict, optional
-        (shape, rate) of the Gamma priors of the precisions by name, default (1, 1): "sample" of
-        :math:`\lambda`, "kernel" of :math:`\omega`, "intercept".
-    spread : float
-        :math:`\sigma`. The paper's is 0.1. Larger ones make the fit shorter and probabilities less sure; best
-        chosen by the log-loss of cross-validation: the evidence bound rises even where they predict worse.
-    tol : float
-        The fit ends when the evidence bound would rise by no more, in nats a sample, as ``dual_gap_`` tells.
-    max_iter : int
-    max_time : float, optional
-        Maximum time of the fit in seconds; None for no limit.
-    callback : callable, optional
-        Called after each iteration with the newest entry of the history; True stops the fit.
-    on_interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
-    random_state : int, RandomState or None
-        Of the first kernel weights; None starts with equal ones.
-
-    Attributes
-    ----------
-    kernel_weights_ : array (n_kernels,), posterior mean of e
-    kernel_weights_std_ : array (n_kernels,)
-    kernel_weights_cov_ : array (n_kernels, n_kernels)
-    kernel_scales_ : array (n_kernels,), one over the mean of each diagonal
-    dual_coef_ : array (1 or n_classes, n), posterior mean of a
-    intercept_ : array (1 or n_classes,), posterior mean of b
-    classes_ : array (n_classes,)
-    objective_ : float, the evidence bound in nats
-    dual_gap_ : float
-        How much further the bound would rise if its rises went on to shrink as in the last twenty sweeps, in
-        nats a sample. An estimate: zero at a stationary point, but no bound of the distance to one (weights
-        on their way to zero creep longer) or to the best approximation, since the problem is not concave.
-    view_names_, n_iter_, status_, history_
-        As for :class:`MKLClassifier`.
-
-    Notes
-    -----
     Predictions read all training samples, so that a saved model holds them all.
     An iteration takes :math:`O(L n^3 + L P n^2 + P^3)` for L outputs and P kernels, the start
     :math:`O(P n^3)`. Memory: the stack, about four (n, n) matrices, and :math:`L P n`.
@@ -188,17 +206,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     ----------
     Gönen, Bayesian efficient multiple kernel learning, ICML 2012. The form for more than two classes is our
     reading, with the truncation of Girolami & Rogers' multinomial probit (2006).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multikernel.bayesian import BayesianMKLClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesianMKLClassifier().fit(X[::3], y[::3])
-    >>> model.score(X[1::3], y[1::3]) >= 0.9
-    True
-    >>> model.kernel_weights_std_.shape
-    (6,)
     """
 
     kernels: Any = "auto"
@@ -220,8 +227,9 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
         """
         margin = check_number("margin", self.margin, at_least=0.0)
         X = self._validate_table(X, reset=True)
@@ -259,7 +267,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Returns
         -------
-        array (n_samples, n_kernels), or (n_samples, n_classes, n_kernels) for more than two classes
+        array of shape (n_samples, n_kernels), or (n_samples, n_classes, n_kernels) for more than two classes
             Summed over the kernels, and with the intercept added, they are the means of the outputs, of
             which the largest (of two classes, the sign) gives the class.
         """
@@ -270,6 +278,63 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 @dataclass(eq=False, repr=False)
 class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     r"""Regression with a posterior over its kernel weights and a deviation for each prediction: BEMKL.
+
+    Use it to know the uncertainty of the kernel weights and of each prediction, for up to a few thousand
+    samples. Weights may be negative. For a convex problem, use :class:`MKLRidge`.
+
+    Parameters
+    ----------
+    priors : dict, default=None
+        As for :class:`BayesianMKLClassifier`, and "noise" of :math:`\epsilon`.
+    spread : float, default=1.0
+        :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
+        noise, and predictive deviations are too small.
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`BayesianMKLClassifier`.
+    sparse : bool, default=False
+        As for :class:`BayesianMKLClassifier`.
+    tol : float, default=1e-05
+        As for :class:`BayesianMKLClassifier`.
+    max_iter : int, default=1000
+        As for :class:`BayesianMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`BayesianMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`BayesianMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`BayesianMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`BayesianMKLClassifier`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`BayesianMKLClassifier`.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (1, n_samples)
+        Posterior mean of a, in units of the targets.
+    intercept_ : array of shape (1,)
+    noise_ : float, standard deviation of the noise, in units of the targets
+    objective_ : float, the evidence bound of the scaled targets, in nats
+    kernel_weights_, kernel_weights_std_, kernel_weights_cov_, kernel_scales_, dual_gap_, view_names_
+    n_iter_, status_, history_
+        As for :class:`BayesianMKLClassifier`.
+
+    Examples
+    --------
+    >>> from multikernel.bayesian import BayesianMKLRegressor
+    >>> from multikernel.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]
+    >>> model = BayesianMKLRegressor(views, sparse=True).fit(X, 3 * X[:, 0] + 1)
+    >>> bool(abs(model.kernel_weights_[0]) > 20 * abs(model.kernel_weights_[1]))
+    True
+    >>> mean, std = model.predict([[1.0, 0.0]], return_std=True)
+    >>> bool(abs(mean[0] - 4.0) < 2 * std[0])
+    True
+
+    Notes
+    -----
+    The model is
 
     .. math::
 
@@ -284,48 +349,13 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     ``multikernel.bayesian.solver.posterior``.
 
     A weight may be negative, so that :math:`\sum_m e_m K_m` need not be positive semidefinite: these weights
-    are no weight learner for other machines.
+    cannot be used as a weight learner for other estimators.
 
-    Parameters
-    ----------
-    priors : dict, optional
-        As for :class:`BayesianMKLClassifier`, and "noise" of :math:`\epsilon`.
-    spread : float
-        :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
-        noise, and predictive deviations are too small.
-    kernels, sparse, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
-        As for :class:`BayesianMKLClassifier`.
-
-    Attributes
-    ----------
-    dual_coef_ : array (1, n), posterior mean of a, in units of the targets
-    intercept_ : array (1,)
-    noise_ : float, standard deviation of the noise, in units of the targets
-    objective_ : float, the evidence bound of the scaled targets, in nats
-    kernel_weights_, kernel_weights_std_, kernel_weights_cov_, kernel_scales_, dual_gap_, view_names_
-    n_iter_, status_, history_
-        As for :class:`BayesianMKLClassifier`.
-
-    Notes
-    -----
     Predictions read all training samples, so that a saved model holds them all.
 
     References
     ----------
     Gönen, Bayesian efficient multiple kernel learning, ICML 2012; for regression, our reading of it.
-
-    Examples
-    --------
-    >>> from multikernel.bayesian import BayesianMKLRegressor
-    >>> from multikernel.kernels import Linear
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]
-    >>> model = BayesianMKLRegressor(views, sparse=True).fit(X, 3 * X[:, 0] + 1)
-    >>> bool(abs(model.kernel_weights_[0]) > 20 * abs(model.kernel_weights_[1]))
-    True
-    >>> mean, std = model.predict([[1.0, 0.0]], return_std=True)
-    >>> bool(abs(mean[0] - 4.0) < 2 * std[0])
-    True
     """
 
     kernels: Any = "auto"
@@ -346,8 +376,9 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
         """
         X = self._validate_table(X, reset=True)
         values = check_targets(self, X, y, multi_output=False)[:, 0]
@@ -364,7 +395,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         Parameters
         ----------
         X : as for ``fit``, or (n_samples, n, n_kernels) when precomputed
-        return_std : bool
+        return_std : bool, default=False
             Whether to give their standard deviations too, noise included: a pair (values, deviations).
         """
         if not return_std:

@@ -23,7 +23,7 @@ PROBIT = About(
     family="bayesian",
     problem="posterior of w, λ in y = argmax_l f_l, f_l ~ N(Σ_m β_m K_m w_l + b_l, I), β on the simplex",
     solver="mean-field variational updates, extrapolated; the evidence bound never falls, stationarity",
-    cost="L n³ a sweep for L classes, some tens to hundreds of sweeps",
+    cost="L n³ a sweep for L classes, tens to hundreds of sweeps",
     use="Probabilities of several classes from one model, with a convex combination of kernels.",
     reference="Damoulas & Girolami 2008",
 )
@@ -34,12 +34,12 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
     r"""Multinomial probit classifier on a convex combination of kernels, by variational Bayes.
 
     Use it for probabilities of several classes from one model, with kernel weights on the simplex. Do not use
-    it beyond some thousand samples, or where predictions have to be quick. With
+    it beyond a few thousand samples, or where predictions have to be quick. With
     :class:`BayesianMKLClassifier` the kernel weights have a posterior, and may be negative.
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     priors : dict, default=None
         (shape, rate) of the Gamma prior of the precisions :math:`\lambda` by the name "sample"; (1, 1) if it
@@ -64,15 +64,29 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
     classes_ : array of shape (n_classes,)
     kernel_weights_ : array of shape (n_kernels,)
         :math:`\beta`, of sum 1, for kernels divided by the mean of their diagonals.
-    kernel_scales_ : array of shape (n_kernels,), one over the mean of each diagonal
-    dual_coef_ : array of shape (1 or n_classes, n), posterior mean of w; of two classes, their difference
-    intercept_ : array of shape (1 or n_classes,), posterior mean of b; of two classes, their difference
+    kernel_scales_ : array of shape (n_kernels,)
+        One over the mean of each diagonal.
+    dual_coef_ : array of shape (1 or n_classes, n_samples)
+        Posterior mean of w; of two classes, their difference.
+    intercept_ : array of shape (1 or n_classes,)
+        Posterior mean of b; of two classes, their difference.
     objective_ : float, the evidence bound in nats
     dual_gap_ : float
         How much further the bound would rise if its rises went on to shrink as in the last iterations, in
         nats a sample: an estimate, as for :class:`BayesianMKLClassifier`.
     view_names_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.bayesian import ProbitMKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ProbitMKLClassifier().fit(X[::3], y[::3])
+    >>> model.score(X[1::3], y[1::3]) >= 0.9
+    True
+    >>> round(float(model.kernel_weights_.sum()), 6), model.predict_proba(X[:2]).shape
+    (1.0, (2, 3))
 
     Notes
     -----
@@ -92,17 +106,6 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
     Damoulas & Girolami, Probabilistic multi-class multi-kernel learning: on protein fold recognition and
     remote homology detection, Bioinformatics 24, 2008.
     Damoulas & Girolami, Combining feature spaces for classification, Pattern Recognition 42, 2009.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multikernel.bayesian import ProbitMKLClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = ProbitMKLClassifier().fit(X[::3], y[::3])
-    >>> model.score(X[1::3], y[1::3]) >= 0.9
-    True
-    >>> round(float(model.kernel_weights_.sum()), 6), model.predict_proba(X[:2]).shape
-    (1.0, (2, 3))
     """
 
     about = PROBIT
@@ -124,8 +127,9 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
         """
         prior = check_priors(self.priors, False, 1.0, ("sample",)).sample
         X = self._validate_table(X, reset=True)
@@ -174,7 +178,7 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : as for ``fit``, or of shape (n_samples, n, n_kernels) when precomputed
+        X : as for ``fit``, or of shape (n_samples, n_samples, n_kernels) when precomputed
 
         Returns
         -------
@@ -220,7 +224,7 @@ class ProbitMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Returns
         -------
-        array (n_samples, n_kernels), or (n_samples, n_classes, n_kernels) for more than two classes
+        array of shape (n_samples, n_kernels), or (n_samples, n_classes, n_kernels) for more than two classes
             Summed over the kernels, and with the intercept added, they are the means of the outputs; of two
             classes, the difference of the two.
         """

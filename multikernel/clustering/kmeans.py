@@ -23,6 +23,59 @@ WEIGHTS = ("learn", "uniform")
 class MultipleKernelKMeans(KernelClustering):
     r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
 
+    Use it for clusters of several views of which some may be noise. A view with a few tight but irrelevant
+    groups can take all the weight; compare the views by their weights.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`MKLClassifier`.
+    n_clusters : int or "auto", default=2
+        "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
+        :func:`multikernel.inspection.eigengap`.
+    weights : {"learn", "uniform"}, default="learn"
+        "uniform": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
+    n_init : int, default=10
+        Starts by k-means++ in the feature space of equal weights; the best end is kept.
+    max_iter : int, default=300
+        Turns of one start, each of which moves samples and finds weights.
+    max_time : float, default=None
+        Maximum time of the fit in seconds; None for no limit.
+    random_state : int, RandomState or None, default=None
+        Seeds the starts; None is a fixed seed.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+    labels_ : array of shape (n_samples,)
+        0 … n_clusters − 1 in the order of the first sample of each cluster.
+    simplex_weights_ : array of shape (n_kernels,)
+        :math:`\eta`.
+    kernel_weights_ : array of shape (n_kernels,)
+        :math:`\eta_m^2 / s_m`: the learned kernel is their weighted sum.
+    kernel_shares_ : array of shape (n_kernels,)
+        Each kernel's part of the spread of the learned kernel.
+    inertia_, objective_ : float, the objective
+    n_iter_ : int, turns of the best start
+    status_ : str
+    history_ : list of dict with iteration, objective (it never rises), n_moves
+    view_names_ : list of str
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from multikernel.clustering import MultipleKernelKMeans
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
+    >>> model = MultipleKernelKMeans([Linear(), Gaussian()], n_clusters=3).fit(X)
+    >>> len(set(zip(model.labels_, y)))
+    3
+
+    Notes
+    -----
+    It solves
+
     .. math::
 
         \min_{\text{clusters},\ \eta} \; \sum_m \eta_m^2 a_m, \qquad
@@ -35,40 +88,6 @@ class MultipleKernelKMeans(KernelClustering):
     move lowers the objective (Hartigan's rule, in the feature space of :math:`\sum_m \eta_m^2 K_m / s_m`),
     then :math:`\eta_m \propto 1 / a_m`, and so on until the clusters stay.
 
-    Parameters
-    ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
-        As for :class:`MKLClassifier`.
-    n_clusters : int or "auto", default=2
-        "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
-        :func:`multikernel.inspection.eigengap`.
-    weights : {"learn", "uniform"}, default="learn"
-        "uniform": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
-    n_init : int
-        Starts by k-means++ in the feature space of equal weights; the best end is kept.
-    max_iter : int
-        Turns of one start, each of which moves samples and finds weights.
-    max_time : float, optional
-        Maximum time of the fit in seconds; None for no limit.
-    random_state : int, RandomState or None
-        Seeds the starts; None is a fixed seed.
-
-    Attributes
-    ----------
-    n_clusters_ : int
-    labels_ : array (n,), 0 … n_clusters − 1 in the order of the first sample of each cluster
-    simplex_weights_ : array (n_kernels,), :math:`\eta`
-    kernel_weights_ : array (n_kernels,), :math:`\eta_m^2 / s_m`: the learned kernel is their weighted sum
-    kernel_shares_ : array (n_kernels,), each kernel's part of the spread of the learned kernel
-    inertia_, objective_ : float, the objective
-    n_iter_ : int, turns of the best start
-    status_ : str
-    history_ : list of dict with iteration, objective (it never rises), n_moves
-    view_names_ : list of str
-    n_features_in_ : int
-
-    Notes
-    -----
     Predictions read all training samples, so that a saved model holds them all.
     The end of each start is a local minimum: more starts may find a better one.
 
@@ -76,23 +95,13 @@ class MultipleKernelKMeans(KernelClustering):
     ----------
     Huang, Chuang & Chen, Multiple kernel fuzzy clustering, IEEE Transactions on Fuzzy Systems 20, 2012;
     Gönen & Margolin, Localized data fusion for kernel k-means clustering, NIPS 2014.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from multikernel.clustering import MultipleKernelKMeans
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
-    >>> model = MultipleKernelKMeans([Linear(), Gaussian()], n_clusters=3).fit(X)
-    >>> len(set(zip(model.labels_, y)))
-    3
     """
 
     about = About(
         family="clustering",
         problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
-        solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
-        cost="P n² a turn, some tens of turns a start",
+        solver="alternates single moves and η_m ∝ 1/a_m; the objective never rises, several starts",
+        cost="P n² for each of tens of turns, for each start",
         use="Groups without labels, from several views of which some may be noise.",
         reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
     )
@@ -104,9 +113,10 @@ class MultipleKernelKMeans(KernelClustering):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : ignored
-        sample_weight : array-like of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
+        sample_weight : array-like of shape (n_samples,), default=None
             A sample of weight w counts as w samples. Samples of weight zero are assigned to the nearest
             centre, and change nothing else.
         """
@@ -162,7 +172,7 @@ class MultipleKernelKMeans(KernelClustering):
 
         Returns
         -------
-        array (n_samples,) of int
+        array of shape (n_samples,) of int
         """
         return np.concatenate(list(self._by_batches(X, self._nearest)))
 

@@ -21,12 +21,12 @@ class MaxMarginClustering(KernelClustering):
     r"""Clusters that support vector machines separate with the largest margins, and kernel weights for them.
 
     The labels are variables of the problem that an MKL classifier solves. Use it for two groups or a few, of
-    at most some thousand samples, when a gap between groups matters more than how tight they are. With many
+    at most a few thousand samples, when a gap between groups matters more than how tight they are. With many
     clusters, :class:`MultipleKernelKMeans` and :class:`SimpleMKKM` are faster, and often better.
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     n_clusters : int or "auto", default=2
         "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
@@ -44,25 +44,38 @@ class MaxMarginClustering(KernelClustering):
     max_time : float or None, default=None
         Maximum time of the fit in seconds; None for no limit.
     tol : float, default=1e-3
-        Tolerance of the machines.
+        Tolerance of the MKL fits.
     random_state : int, RandomState or None, default=None
         Seeds the starts; None is a fixed seed.
 
     Attributes
     ----------
-    labels_ : array of shape (n,), 0 … n_clusters − 1 in the order of the first sample of each cluster
+    labels_ : array of shape (n_samples,)
+        0 … n_clusters − 1 in the order of the first sample of each cluster.
     n_clusters_ : int
     kernel_weights_ : array of shape (n_kernels,)
-    kernel_shares_ : array of shape (n_kernels,), each kernel's part of the spread of the learned kernel
-    dual_coef_ : array of shape (n_machines, n), one machine for two clusters, else one for each
+    kernel_shares_ : array of shape (n_kernels,)
+        Each kernel's part of the spread of the learned kernel.
+    dual_coef_ : array of shape (n_machines, n_samples)
+        One classifier for two clusters, else one for each.
     intercept_ : array of shape (n_machines,)
     objective_ : float
-    dual_gap_ : float, of the machines for the clusters that were found
+    dual_gap_ : float, of the MKL fits for the clusters that were found
     n_iter_ : int, turns of the best start
     status_ : str
     history_ : list of dict with iteration, C, objective (it never rises at one C), n_moves
     view_names_ : list of str
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from multikernel.clustering import MaxMarginClustering
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = make_blobs(60, centers=2, random_state=0, cluster_std=0.6)
+    >>> model = MaxMarginClustering([Linear(), Gaussian()]).fit(X)
+    >>> len(set(zip(model.labels_, y)))
+    2
 
     Notes
     -----
@@ -76,7 +89,7 @@ class MaxMarginClustering(KernelClustering):
     and :math:`s_m` the variance of kernel m. Machines for given clusters (convex) and clusters for given
     scores (an assignment problem) take turns, from C/1000 up to C, with nearly equal sizes before C. The
     problem over the clusters is combinatorial: the end is a local minimum. Zhao, Kwok &
-    Zhang have the hinge loss, a bound on the sum of the scores for the balance, one machine of all clusters,
+    Zhang have the hinge loss, a bound on the sum of the scores for the balance, one SVM of all clusters,
     and cutting planes.
 
     Predictions read all training samples, so that a saved model holds them all.
@@ -84,23 +97,13 @@ class MaxMarginClustering(KernelClustering):
     References
     ----------
     Zhao, Kwok & Zhang, Multiple kernel clustering, SIAM International Conference on Data Mining, 2009.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from multikernel.clustering import MaxMarginClustering
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> X, y = make_blobs(60, centers=2, random_state=0, cluster_std=0.6)
-    >>> model = MaxMarginClustering([Linear(), Gaussian()]).fit(X)
-    >>> len(set(zip(model.labels_, y)))
-    2
     """
 
     about = About(
         family="clustering",
         problem="min over clusters of the MKL problem with squared hinge loss, clusters not too small",
         solver="MKL classifiers and an assignment problem in turn, C raised in four steps, several starts",
-        cost="some ten fits of MKL a start",
+        cost="about ten fits of MKL a start",
         use="Two groups or a few, without labels, with a gap between them in some of the views.",
         reference="Zhao, Kwok & Zhang 2009",
     )
@@ -112,12 +115,13 @@ class MaxMarginClustering(KernelClustering):
     tol: float = field(default=1e-3, kw_only=True)
 
     def fit(self, X: Any, y: Any = None) -> "MaxMarginClustering":
-        """Find clusters, weights and machines.
+        """Find clusters, weights and classifiers.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : ignored
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
         """
         X = self._validate_table(X, reset=True)
         n = _num_samples(X)

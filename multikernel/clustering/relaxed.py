@@ -113,7 +113,7 @@ class SimpleMKKM(KernelClustering):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     n_clusters : int or "auto", default=2
         "auto": 2 to 10, by the widest eigengap of the graph of near samples, see
@@ -131,12 +131,17 @@ class SimpleMKKM(KernelClustering):
 
     Attributes
     ----------
-    labels_ : array of shape (n,), 0 … n_clusters − 1 in the order of the first sample of each cluster
+    labels_ : array of shape (n_samples,)
+        0 … n_clusters − 1 in the order of the first sample of each cluster.
     n_clusters_ : int
-    simplex_weights_ : array of shape (n_kernels,), :math:`\gamma`
-    kernel_weights_ : array of shape (n_kernels,), :math:`\gamma_m^2 / s_m`
-    kernel_shares_ : array of shape (n_kernels,), each kernel's part of the spread of the learned kernel
-    embedding_ : array of shape (n, n_clusters), :math:`H`
+    simplex_weights_ : array of shape (n_kernels,)
+        :math:`\gamma`.
+    kernel_weights_ : array of shape (n_kernels,)
+        :math:`\gamma_m^2 / s_m`.
+    kernel_shares_ : array of shape (n_kernels,)
+        Each kernel's part of the spread of the learned kernel.
+    embedding_ : array of shape (n_samples, n_clusters)
+        :math:`H`.
     eigenvalues_ : array of shape (n_clusters,)
     objective_ : float
     dual_gap_ : float, (objective − lower bound) / objective
@@ -145,6 +150,16 @@ class SimpleMKKM(KernelClustering):
     history_ : list of dict with iteration, objective, lower_bound and gap
     view_names_ : list of str
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from multikernel.clustering import SimpleMKKM
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
+    >>> model = SimpleMKKM([Linear(), Gaussian()], n_clusters=3).fit(X)
+    >>> len(set(zip(model.labels_, y))), model.dual_gap_ <= 1e-3
+    (3, True)
 
     Notes
     -----
@@ -164,16 +179,6 @@ class SimpleMKKM(KernelClustering):
     References
     ----------
     Liu, SimpleMKKM: simple multiple kernel k-means, IEEE TPAMI 45, 2023.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from multikernel.clustering import SimpleMKKM
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
-    >>> model = SimpleMKKM([Linear(), Gaussian()], n_clusters=3).fit(X)
-    >>> len(set(zip(model.labels_, y))), model.dual_gap_ <= 1e-3
-    (3, True)
     """
 
     about = About(
@@ -193,8 +198,9 @@ class SimpleMKKM(KernelClustering):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : ignored
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
         """
         options = Options(tol=self.tol, max_iter=self.max_iter)
         _fit(self, X, lambda problem, _: solve_simple(problem, options))
@@ -224,7 +230,19 @@ class RegularizedMKKM(KernelClustering):
 
     Parameters
     ----------
-    kernels, n_clusters, n_init, max_iter, max_time, random_state, tol
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`SimpleMKKM`.
+    n_clusters : int or "auto", default=2
+        As for :class:`SimpleMKKM`.
+    n_init : int, default=10
+        As for :class:`SimpleMKKM`.
+    max_iter : int, default=300
+        As for :class:`SimpleMKKM`.
+    max_time : float, default=None
+        As for :class:`SimpleMKKM`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`SimpleMKKM`.
+    tol : float, default=1e-3
         As for :class:`SimpleMKKM`.
     reg : float >= 0, default=10.0
         Strength of the penalty on similar kernels. 0: plain multiple kernel k-means, relaxed; large values
@@ -240,6 +258,22 @@ class RegularizedMKKM(KernelClustering):
     dual_gap_ : float
         Stationarity: what a linear model of the objective could still gain, relative to it.
     history_ : list of dict with iteration, objective (it never rises) and gap
+
+    Examples
+    --------
+    Samples 0 to 14 lack the second view:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from multikernel import KernelBank
+    >>> from multikernel.clustering import RegularizedMKKM
+    >>> from multikernel.kernels import Gaussian
+    >>> X, y = make_blobs(60, n_features=4, centers=3, random_state=0, cluster_std=0.5)
+    >>> X[:15, 2:] = np.nan
+    >>> views = [("first", Gaussian(), [0, 1]), ("second", Gaussian(), [2, 3])]
+    >>> model = RegularizedMKKM(KernelBank(views, missing="absent"), n_clusters=3).fit(X)
+    >>> len(set(zip(model.labels_, y)))
+    3
 
     Notes
     -----
@@ -264,22 +298,6 @@ class RegularizedMKKM(KernelClustering):
     ----------
     Liu, Dou, Yin, Wang & Zhu, Multiple kernel k-means clustering with matrix-induced regularization, AAAI
     2016. Liu, Li, Wang, Dou, Yin & Zhu, Multiple kernel k-means with incomplete kernels, AAAI 2017.
-
-    Examples
-    --------
-    Samples 0 to 14 lack the second view:
-
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_blobs
-    >>> from multikernel import KernelBank
-    >>> from multikernel.clustering import RegularizedMKKM
-    >>> from multikernel.kernels import Gaussian
-    >>> X, y = make_blobs(60, n_features=4, centers=3, random_state=0, cluster_std=0.5)
-    >>> X[:15, 2:] = np.nan
-    >>> views = [("first", Gaussian(), [0, 1]), ("second", Gaussian(), [2, 3])]
-    >>> model = RegularizedMKKM(KernelBank(views, missing="absent"), n_clusters=3).fit(X)
-    >>> len(set(zip(model.labels_, y)))
-    3
     """
 
     about = About(
@@ -302,8 +320,9 @@ class RegularizedMKKM(KernelClustering):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : ignored
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
         """
         reg = check_number("reg", self.reg, at_least=0.0)
         options = Options(tol=self.tol, max_iter=self.max_iter)

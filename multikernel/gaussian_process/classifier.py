@@ -31,7 +31,7 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     n_init : int, default=1
         Number of starts of the ascent, of which the best is kept. The first has equal weights, the others
@@ -62,7 +62,7 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
         AdditivePosterior mode of the constant part.
     intercept_variance_ : float
         Prior variance of the constant part, learned as the weights are.
-    dual_coef_ : array of shape (1 or n_classes, n)
+    dual_coef_ : array of shape (1 or n_classes, n_samples)
         The gradient of the log-likelihood at the mode.
     log_marginal_likelihood_value_, objective_ : float
         Laplace's approximation of the log evidence, in nats, summed over the outputs.
@@ -70,6 +70,17 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
         As for :class:`AdditiveGPRegressor`.
     view_names_, n_iter_, status_, history_
         As for :class:`MKLClassifier`; entries of the history have the number of their ``start``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.gaussian_process import AdditiveGPClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AdditiveGPClassifier().fit(X[::3], y[::3])
+    >>> model.score(X[1::3], y[1::3]) >= 0.9
+    True
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
 
     Notes
     -----
@@ -94,17 +105,6 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
     Advances in Neural Information Processing Systems 19, 2007. They have a multinomial probit likelihood and
     sample the weights; ours is a reading of it with Laplace's method and a point estimate.
     Rasmussen & Williams, Gaussian Processes for Machine Learning, 2006, chapters 3 and 5.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multikernel.gaussian_process import AdditiveGPClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = AdditiveGPClassifier().fit(X[::3], y[::3])
-    >>> model.score(X[1::3], y[1::3]) >= 0.9
-    True
-    >>> model.predict_proba(X[:2]).shape
-    (2, 3)
     """
 
     about = ADDITIVE_GP
@@ -114,8 +114,9 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
         """
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
@@ -143,7 +144,7 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
 
         Parameters
         ----------
-        X : as for ``fit``, or of shape (n_samples, n, n_kernels) when precomputed
+        X : as for ``fit``, or of shape (n_samples, n_samples, n_kernels) when precomputed
         diagonals : array of shape (n_samples, n_kernels), default=None
             As for :meth:`AdditiveGPRegressor.predict`.
 

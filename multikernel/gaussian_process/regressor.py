@@ -20,9 +20,9 @@ LEAST_NOISE = 1e-6  # of the variance of the targets
 ADDITIVE_GP = About(
     family="bayesian",
     problem="max_η≥0 log ∫ p(y | f) N(f; 0, Σ η_m K_m) df",
-    solver="projected Newton steps by the average information, exact gradients; stationarity",
-    cost="n³ + P n² a step, some ten steps; for classes some five times that, for each of them",
-    use="Deviations of predictions and of what each view adds; nothing to choose; to some thousand samples.",
+    solver="projected Newton steps with average information, exact gradients; stationarity",
+    cost="n³ + P n² a step, about ten steps; for classification about five times that for each class",
+    use="Standard deviations of predictions and of the part of each view; up to a few thousand samples.",
     reference="Girolami & Zhong 2007; Rasmussen & Williams 2006",
 )
 
@@ -33,12 +33,12 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
 
     Use it for predictions with a standard deviation, for what each view adds with a standard deviation, and
     where there is no data to spare for choosing parameters: noise and weights are learned from the training
-    samples, and weights that are not needed are exactly 0. Do not use it beyond some thousand samples, or
+    samples, and weights that are not needed are exactly 0. Do not use it beyond a few thousand samples, or
     where errors have outliers: :class:`MKLRegressor` is robust to them.
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLRegressor`.
     n_init : int, default=1
         Number of starts of the ascent, of which the best is kept. The first has equal weights, the others
@@ -68,7 +68,7 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
         Standard deviation :math:`\sigma` of the noise, in units of the targets.
     intercept_ : array of shape (1,)
         The mean of the targets.
-    dual_coef_ : array of shape (1, n)
+    dual_coef_ : array of shape (1, n_samples)
         :math:`(\sum_m \eta_m K_m + \sigma^2 I)^{-1} (y - b)`.
     log_marginal_likelihood_value_ : float
         The log evidence of the centered targets, in nats, as that of scikit-learn's
@@ -80,6 +80,24 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
         only there. The problem is not concave: it does not bound the distance to the best weights.
     view_names_, n_iter_, status_, history_
         As for :class:`MKLRegressor`; entries of the history have the number of their ``start``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.gaussian_process import AdditiveGPRegressor
+    >>> from multikernel.kernels import Gaussian
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(80, 2))
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=80)
+    >>> views = [("signal", Gaussian(), [0]), ("none", Gaussian(), [1])]
+    >>> model = AdditiveGPRegressor(views).fit(X, y)
+    >>> model.variance_shares_.round(2), round(model.noise_, 1)
+    (array([1., 0.]), 0.1)
+    >>> mean, std = model.predict([[1.0, 0.0]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(1.0)) < 2 * std[0])
+    True
+    >>> mean, std = model.predict_components(X[:3])
+    >>> mean.shape, std.shape
+    ((3, 2), (3, 2))
 
     Notes
     -----
@@ -101,24 +119,6 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
     Advances in Neural Information Processing Systems 19, 2007; for regression, our reading of it.
     Rasmussen & Williams, Gaussian Processes for Machine Learning, 2006.
     Gilmour, Thompson & Cullis, Average information REML, Biometrics 51, 1995 (the steps).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.gaussian_process import AdditiveGPRegressor
-    >>> from multikernel.kernels import Gaussian
-    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(80, 2))
-    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=80)
-    >>> views = [("signal", Gaussian(), [0]), ("none", Gaussian(), [1])]
-    >>> model = AdditiveGPRegressor(views).fit(X, y)
-    >>> model.variance_shares_.round(2), round(model.noise_, 1)
-    (array([1., 0.]), 0.1)
-    >>> mean, std = model.predict([[1.0, 0.0]], return_std=True)
-    >>> bool(abs(mean[0] - np.sin(1.0)) < 2 * std[0])
-    True
-    >>> mean, std = model.predict_components(X[:3])
-    >>> mean.shape, std.shape
-    ((3, 2), (3, 2))
     """
 
     about = ADDITIVE_GP
@@ -128,8 +128,9 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
         """
         X = self._validate_table(X, reset=True)
         values = check_targets(self, X, y, multi_output=False)[:, 0]
@@ -154,7 +155,7 @@ class AdditiveGPRegressor(RegressorMixin, AdditiveGP):
 
         Parameters
         ----------
-        X : as for ``fit``, or of shape (n_samples, n, n_kernels) when precomputed
+        X : as for ``fit``, or of shape (n_samples, n_samples, n_kernels) when precomputed
         return_std : bool, default=False
             Whether to give their standard deviations too, noise included.
         diagonals : array of shape (n_samples, n_kernels), default=None

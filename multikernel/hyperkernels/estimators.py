@@ -38,8 +38,8 @@ _ROUNDING = 1e-9
 HYPERKERNELS = About(
     family="margin",
     problem="min_k,f ½ ‖f‖²_k + C Σ ℓ(y_i, f(x_i) + b) + (ρ/2) C n ‖k‖², k in the space of a hyperkernel",
-    solver="cutting planes: a machine and a small quadratic program each; duality gap",
-    cost="some five machines, and some 30 P n² for each; memory P n²",
+    solver="cutting planes: an SVM and a small quadratic program each; duality gap",
+    cost="about five SVM fits with about 30 P n² each; memory P n²",
     use="A kernel learned as a function, certified over the whole space; its shape changes little.",
     reference="Ong, Smola & Williamson 2005",
 )
@@ -157,7 +157,7 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         Base kernels, with values from 0 to 1, such as Gaussian ones. "auto" is a Gaussian kernel of all
         columns. They are not normalized unless a view or bank says so. Powers are narrower than the kernel
         itself, and the mixture hardly makes up for one of a wrong width.
@@ -200,6 +200,17 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
     view_names_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from multikernel.hyperkernels import HyperkernelClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = HyperkernelClassifier().fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
+
     Notes
     -----
     .. math::
@@ -218,17 +229,6 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
     ----------
     Ong, Smola & Williamson, Learning the kernel with hyperkernels, Journal of Machine Learning Research 6,
     2005.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from multikernel.hyperkernels import HyperkernelClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
-    >>> model = HyperkernelClassifier().fit(X[::2], y[::2])
-    >>> model.score(X[1::2], y[1::2]) > 0.9
-    True
     """
 
     class_weight: Any = field(default=None, kw_only=True)
@@ -238,9 +238,10 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
-        sample_weight : array of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         self._check_parameters()
@@ -262,7 +263,7 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
 
         Parameters
         ----------
-        X : as for ``fit``, or of shape (n_samples, n, n_kernels) when precomputed
+        X : as for ``fit``, or of shape (n_samples, n_samples, n_kernels) when precomputed
 
         Returns
         -------
@@ -294,7 +295,7 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         Base kernels, with values from 0 to 1, such as Gaussian ones. "auto" is a Gaussian kernel of all
         columns. They are not normalized unless a view or bank says so. Powers are narrower than the kernel
         itself, and the mixture hardly makes up for one of a wrong width.
@@ -327,6 +328,15 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
     view_names_, n_iter_, status_, history_
         As for :class:`MKLRegressor`.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.hyperkernels import HyperkernelRegressor
+    >>> x = np.linspace(-3, 3, 60)[:, None]
+    >>> model = HyperkernelRegressor(C=10.0).fit(x, np.sin(2 * x[:, 0]))
+    >>> model.score(x, np.sin(2 * x[:, 0])) > 0.9
+    True
+
     Notes
     -----
     The problem is that of :class:`HyperkernelClassifier` with the loss
@@ -336,15 +346,6 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
     ----------
     Ong, Smola & Williamson, Learning the kernel with hyperkernels, Journal of Machine Learning Research 6,
     2005.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.hyperkernels import HyperkernelRegressor
-    >>> x = np.linspace(-3, 3, 60)[:, None]
-    >>> model = HyperkernelRegressor(C=10.0).fit(x, np.sin(2 * x[:, 0]))
-    >>> model.score(x, np.sin(2 * x[:, 0])) > 0.9
-    True
     """
 
     epsilon: float = field(default=0.1, kw_only=True)
@@ -354,9 +355,10 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), default=None
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         self._check_parameters()
@@ -375,7 +377,7 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
 
         Parameters
         ----------
-        X : as for ``fit``, or of shape (n_samples, n, n_kernels) when precomputed
+        X : as for ``fit``, or of shape (n_samples, n_samples, n_kernels) when precomputed
 
         Returns
         -------

@@ -44,7 +44,7 @@ class ClusterStability(FoundTable):
         A row for each number of clusters: ``stability``, the mean adjusted Rand index of two subsamples on
         the samples that both have; ``std`` of it; ``ambiguous``, the share of pairs of samples that are in
         one cluster in more than 10 and less than 90 percent of the subsamples that have both.
-    consensus : dict of number of clusters -> array of shape (n, n)
+    consensus : dict of number of clusters -> array of shape (n_samples, n_samples)
         The share of subsamples with both samples that put them into one cluster; nan where there is none.
     n_subsamples : int
     share : float

@@ -92,7 +92,7 @@ class FoundTable(Found):
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
+        ax : matplotlib axes, default=None
             Without it a figure is made.
         most : int, default=None
             Maximum number of views, sets, or features of a view; None is as many as are easily read.

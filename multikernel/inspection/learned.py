@@ -53,12 +53,12 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     X : as for ``fit``
         The samples that the model was fitted to: widths, means and scales of its views are found anew (any
         samples for a model on factors, which knows them).
-    rows : array-like of int, optional
+    rows : array-like of int, default=None
         Of which samples; all if None. No more than one kernel of all samples is in memory at a time.
 
     Returns
     -------
-    array (n_rows, n_rows), symmetric
+    array of shape (n_rows, n_rows), symmetric
 
     Raises
     ------
@@ -200,7 +200,7 @@ def _distinct(final: Any, X: Any, rows: Array) -> tuple[Any, Array]:
 
 # ------------------------------------------------------------------ which samples are shown
 def choose_rows(y: Array | None, task: str, most: int, seed: int, n: int) -> Array:
-    """At most so many row numbers, ascending: of each class in proportion, over the range of the values."""
+    """Up to `most` row numbers, ascending: each class in proportion, over the range of the values."""
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(seed)

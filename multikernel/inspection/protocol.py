@@ -107,7 +107,7 @@ def make_protocol(data: Samples, cv: Any, task: str, seed: int, called: str = "t
 def number_of_folds(
     data: Samples, n_splits: int, task: str, seed: int, n_repeats: int = 1, **words: str
 ) -> list[Split]:
-    """So many folds: stratified where the task is, and with the samples of each group together."""
+    """This number of folds: stratified where the task is, and with the samples of each group together."""
     strata, stratified = _strata(data.y, task), task in TASKS and TASKS[task].stratified
     options: dict[str, Any] = {"random_state": seed, "n_repeats": n_repeats, **words}
     if data.groups is None:

@@ -138,7 +138,7 @@ class Subject:
     def fresh(self, *, probabilities: bool = False, **parameters: Any) -> Any:
         """An unfitted copy, silent, with other parameters of the estimator on kernels.
 
-        Where nobody asks for probabilities, they are left out: they cost five fits more.
+        Where probabilities are not requested, they are left out: they cost five fits more.
         """
         copied = clone(self.model)
         known = copied.get_params(deep=True)
@@ -163,7 +163,7 @@ class Subject:
         return replace(stored, kernels=storage_of(kernels).kernels, **settled)
 
     def around(self, estimator: Any) -> Any:
-        """Another estimator in the place of the one on kernels: behind the same steps of a pipeline."""
+        """Another estimator instead of the one on kernels: behind the same steps of a pipeline."""
         if not self.steps:
             return estimator
         return Pipeline(

@@ -49,7 +49,7 @@ from .solver.machines import Machines
 from .solver.prior import gated_objective
 
 _SEARCH_SHARE = 0.8  # of the time that is left: the rest is for the last model
-_ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
+_ALIKE = 0.2  # copies that were distinguished differ by nearly 1 somewhere
 
 
 # ------------------------------------------------------------------ models with a gate over their kernels
@@ -63,7 +63,7 @@ def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> No
             names = ", ".join(repr(model.view_names_[m]) for m in copies)
             warn_caller(
                 f"the gates of the copies {names} are nearly alike at every sample: the descent of "
-                f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
+                f"{type(model).__name__} stopped before it distinguished them, and they count as one kernel. "
                 "Raise init_scale (to 0.1) or patience (to 3), or give fewer copies."
             )
 
@@ -113,9 +113,8 @@ class BaseLocalized(KernelEstimator):
             "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate "
             "with parameters V"
         ),
-        solver="steps against the gradient over warm-started machines; the machine has a duality gap, the "
-        "gate none",
-        cost="some tens of machines, each with P n², some twenty times that to choose the ridge; memory of "
+        solver="gradient descent around warm-started SVMs; the SVM has a duality gap, the gate none",
+        cost="tens of SVM fits with P n² each, about twenty times that to choose the ridge; memory of "
         "the distinct kernels, the same again for the folds, and two n²",
         use="Kernels that are right in one part of the space and wrong in another; to see which counts "
         "where.",

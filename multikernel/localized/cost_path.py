@@ -41,7 +41,7 @@ class GateCostPath(CostFront):
         predicting one sample (``sample_costs``); ``cost_share``, its part of the cost of all kernels to all
         training samples; ``efficient``, whether no other row is as good and cheaper, or as cheap and better.
         All but the last are means over the folds and their test samples.
-    scores : DataFrame (n_values, n_folds)
+    scores : DataFrame of shape (n_values, n_folds)
         The score of each fold: the folds are the same for all values, so that rows are paired.
     """
 
@@ -70,17 +70,17 @@ def gate_cost_path(
         With its ``costs``. It is cloned, never fitted itself; test samples are predicted with its ``prune``,
         or ``prune=True`` where that is False.
     X, y : as for its ``fit``
-    cost_regs : sequence of float >= 0
+    cost_regs : sequence of float >= 0, default=(0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
         How much the costs count, as the parameter ``cost_reg``.
-    cv : int, cross-validation generator or iterable of splits
+    cv : int, cross-validation generator or iterable of splits, default=5
         As in scikit-learn; the same folds for every value. With groups, ``list(cv.split(X, y, groups))``.
-    scoring : str or callable, optional
+    scoring : str or callable, default=None
         As in scikit-learn; the estimator's own ``score`` if None.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Folds fitted at the same time, in threads.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Shuffles the folds where ``cv`` is a number; None takes the samples in the order given.
-    verbose : int
+    verbose : int, default=0
         1 writes a line for each value to standard error.
 
     Returns
@@ -96,10 +96,10 @@ def gate_cost_path(
     >>> from multikernel.localized import gate_cost_path
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(90, 3))
-    >>> y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 0] > -1)  # the dear column counts on one side
-    >>> views = [("cheap", Gaussian(), [0]), ("dear", Gaussian(), [0, 1])]
+    >>> y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 0] > -1)  # the costly column counts on one side
+    >>> views = [("fast", Gaussian(), [0]), ("costly", Gaussian(), [0, 1])]
     >>> model = LocalizedMKLClassifier(
-    ...     views, C=10, gating_reg=0.0, gating_features=[0], costs={"dear": 10.0}
+    ...     views, C=10, gating_reg=0.0, gating_features=[0], costs={"costly": 10.0}
     ... )
     >>> path = gate_cost_path(model, X, y, cost_regs=[0.0, 3.0], cv=3)
     >>> bool(path.table.loc[3.0, "cost"] < path.table.loc[0.0, "cost"])

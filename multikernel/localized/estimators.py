@@ -40,112 +40,103 @@ _COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     r"""Support vector classifier whose gate decides, sample by sample, which kernels count.
 
-    .. math::
-
-        f(x) = \sum_m \eta_m(x) \sum_i y_i \alpha_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
-        \min_V\ J(V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
-        - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k_\eta(x_i, x_j)
-
-    with the locally combined kernel :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a
-    gate :math:`\eta(x; V)` of the gating features :math:`x_G`:
-
-    - ``"softmax"``: :math:`\eta_m \propto \exp(v_m' x_G + v_{m0})`, of sum 1;
-    - ``"sigmoid"``: :math:`\eta_m = 1 / (1 + \exp(-v_m' x_G - v_{m0}))`, each kernel by itself;
-    - ``"gaussian"``: :math:`\eta_m \propto \exp(-\|x_G - \mu_m\|^2 / \sigma_m^2)`, of sum 1.
-
-    Gate and machine are learned together, by steps against the gradient of :math:`J`; each value of
-    :math:`J` is the solution of a support vector machine, started from the last one.
+    Use it where different kernels matter for different samples, and to see which matters where. The problem
+    is not convex; where one set of weights is enough, use :class:`MKLClassifier`.
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         One gate for each. A kernel may be given several times: three copies of a linear kernel make a
         piecewise linear boundary of up to three pieces. Copies are stored once.
-    C : float
+    C : float, default=1.0
         Penalty on margin violations.
-    gating : {"softmax", "sigmoid", "gaussian"}
-    gating_features : None, columns, name of a view or table, "kernel", View or kernel
+    gating : {"softmax", "sigmoid", "gaussian"}, default="softmax"
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel, default=None
         What the gate looks at, standardised with the numbers of the training samples. None: the columns that
         the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
         a view, or of one of several tables, stands for its columns. ``"kernel"``: the similarities to all
         training samples (empirical kernel map), by the mean of the kernels; also the default, and the
         meaning of a kernel's name, where kernels are precomputed. A :class:`View` or a kernel: the
         similarities by a kernel that only the gate reads.
-    gate_only : bool
-        Whether the view that `gating_features` names is for the gate alone, and no kernel of the machine:
-        a cheap view decides which of the dear ones are needed.
-    multiclass : {"ovr", "ovo", "joint", "crammer_singer"}
-        One machine for each class, or pair of classes; or all classes in a single machine (one gate), with
+    gate_only : bool, default=False
+        Whether the view that `gating_features` names is for the gate alone, and no kernel of the SVM:
+        a view of low cost then decides which of the costly ones are needed.
+    multiclass : {"ovr", "ovo", "joint", "crammer_singer"}, default="ovr"
+        One classifier for each class, or pair of classes; or all classes in one problem (one gate), with
         all the margins between them or the worst of each sample, as for :class:`MKLClassifier`.
-    shared_gate : bool
+    shared_gate : bool, default=False
         Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
-    n_init : int
+    n_init : int, default=1
         Random starts, of which that with the lowest :math:`J` is kept. The first start of sigmoid gates tells
         copies of a kernel apart, along the directions in which the curvature of :math:`J` is most negative.
-    solver : {"gradient", "lbfgs"}
+    solver : {"gradient", "lbfgs"}, default="gradient"
         Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
         ends at a lower :math:`J`, and at equal or lower accuracy.
-    gating_reg : float or "auto"
+    gating_reg : float or "auto", default="auto"
         Adds ``gating_reg / 2`` times the squares of the gate's parameters, without its biases or widths.
         Infinite: a gate that does not depend on the sample, :math:`\eta_m = \sqrt{\mu_m}` with the kernel
         weights of :class:`MKLClassifier`. ``"auto"`` takes the largest of ∞, 10, 1, 0.1 and 0 times C whose
         error on five folds of the Gram stack is within one standard error of the least: a gate that depends
         on the sample has to earn its place. Where a class has one sample only, it is infinite. The thesis
         has 0.
-    costs : array (n_kernels,) or dict by view name, optional
+    costs : array of shape (n_kernels,) or dict by view name, default=None
         What a value of each kernel costs; 1 where a dict does not name it. Only the proportions matter.
-    cost_reg : float
+    cost_reg : float, default=0.1
         With `costs`, adds C times `cost_reg` times :math:`\sum_i \sum_m d_m \eta_m(x_i)`, where the largest
-        cost :math:`d_m` is 1: a fully open gate of the dearest kernel counts as this share of a margin
+        cost :math:`d_m` is 1: a fully open gate of the costliest kernel counts as this share of a margin
         violation of 1. Errors on the folds of ``gating_reg="auto"`` count the costs too, and no gate is
         constant.
-    gating_sparsity : float
+    gating_sparsity : float, default=0.0
         Adds ``gating_sparsity`` · :math:`\sum_m \log(1 + \sum_i \eta_m(x_i))`, a Dirichlet-type prior on the
         mean gate that closes the gates of kernels, or copies, that are not needed. C is a strength to try
         first, with more copies than can be needed; see the notes.
-    patience : int
-        So many steps running have to fall below `tol`.
-    init_scale : float
+    patience : int, default=1
+        Number of consecutive steps that have to fall below `tol`.
+    init_scale : float, default=1e-2
         Linear gates start with parameters between plus and minus this.
-    tol : float
+    tol : float, default=1e-3
         The relative decrease of :math:`J` in a step at which to stop. Machines are solved to a relative
         duality gap of a tenth of it.
-    max_iter : int
+    max_iter : int, default=100
         Maximum number of steps from each start.
-    max_time : float, optional
+    max_time : float, default=None
         Maximum time of the fit in seconds; None for no limit.
-    prune : bool or float
+    prune : bool or float, default=False
         Whether prediction leaves out the kernel values between a sample and a support sample where the gate
         of the kernel is closed at either of them, and does not compute them: at most 0.001, or the number
         given. The default is exact; :meth:`pruning_bound` says how far scores can move.
-    class_weight : dict or "balanced", optional
+    class_weight : dict or "balanced", default=None
         Multiplies C class by class.
-    probability : bool
+    probability : bool, default=False
         Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Gates learned at the same time, in threads.
-    callback : callable, optional
+    callback : callable, default=None
         Called with a dict after each step; a true answer stops the fit, and the model is that of the last
         step.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: raise KeyboardInterrupt, or end the fit at its next iteration and keep the model.
-    verbose : int
+    verbose : int, default=0
         1 writes progress to standard error.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Of the starts and of the folds of the calibration; None always means the same.
 
     Attributes
     ----------
-    kernel_weights_ : array (n_kernels,), the mean gate over the training samples (and gates)
-    machine_weights_ : array (n_machines, n_kernels), the same of each machine's gate
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean gate over the training samples (and gates).
+    machine_weights_ : array of shape (n_machines, n_kernels)
+        The same of each machine's gate.
     view_names_, machine_names_ : list of str
-    gating_ : list of array (n_kernels, n_gating_features + 1)
+    gating_ : list of array of shape (n_kernels, n_gating_features + 1)
         The parameters of each gate: :math:`v_m` and :math:`v_{m0}`, or :math:`\mu_m` and :math:`\sigma_m`,
         for standardised gating features.
-    dual_coef_ : array (n_machines, n_support), label × dual
-    support_ : array (n_support,), indices of the support samples
-    intercept_ : array (n_machines,)
-    classes_ : array (n_classes,)
+    dual_coef_ : array of shape (n_machines, n_support)
+        Label × dual.
+    support_ : array of shape (n_support,)
+        Indices of the support samples.
+    intercept_ : array of shape (n_machines,)
+    classes_ : array of shape (n_classes,)
     objective_ : float, :math:`J` with the gating_reg, the sum over the gates
     dual_gap_ : float
         The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the
@@ -164,8 +155,40 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 
+    Examples
+    --------
+    >>> from multikernel import LocalizedMKLClassifier
+    >>> from multikernel.kernels import Polynomial
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 2))
+    >>> y = X[:, 1] > np.abs(X[:, 0])  # two lines
+    >>> model = LocalizedMKLClassifier([Polynomial(1), Polynomial(1)], C=100.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> left, right = model.sample_kernel_weights([[-2.0, 2.0], [2.0, 2.0]])
+    >>> bool(left.argmax() != right.argmax())
+    True
+
     Notes
     -----
+    It solves
+
+    .. math::
+
+        f(x) = \sum_m \eta_m(x) \sum_i y_i \alpha_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
+        \min_V\ J(V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
+        - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k_\eta(x_i, x_j)
+
+    with the locally combined kernel :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a
+    gate :math:`\eta(x; V)` of the gating features :math:`x_G`:
+
+    - ``"softmax"``: :math:`\eta_m \propto \exp(v_m' x_G + v_{m0})`, of sum 1;
+    - ``"sigmoid"``: :math:`\eta_m = 1 / (1 + \exp(-v_m' x_G - v_{m0}))`, each kernel by itself;
+    - ``"gaussian"``: :math:`\eta_m \propto \exp(-\|x_G - \mu_m\|^2 / \sigma_m^2)`, of sum 1.
+
+    Gate and machine are learned together, by steps against the gradient of :math:`J`; each value of
+    :math:`J` is the solution of a support vector machine, started from the last one.
+
     The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
     now and then. Where copies stay alike the fit warns: a larger `init_scale` or `patience` helps. Beyond
     that a lower objective is not a better predictor: stopping early (`tol`)
@@ -177,7 +200,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 
     Where nothing in the data is piecewise, a gate is a way to overfit: with many columns, the automatic
     kernels and no ridge it can be points worse than :class:`MKLClassifier`. Folds find that out, at the cost
-    of some twenty fits; `callback` and `verbose` show the last fit alone.
+    of about twenty fits; `callback` and `verbose` show the last fit alone.
 
     Costs make gates small before they close them, since a kernel counts with the squares of its gate: a
     `prune` of some hundredths turns small values into kernel values that are not computed.
@@ -205,20 +228,6 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     ----------
     Gönen & Alpaydın, Localized multiple kernel learning, ICML 2008.
     Gönen & Alpaydın, Localized algorithms for multiple kernel learning, Pattern Recognition 46, 2013.
-
-    Examples
-    --------
-    >>> from multikernel import LocalizedMKLClassifier
-    >>> from multikernel.kernels import Polynomial
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, size=(300, 2))
-    >>> y = X[:, 1] > np.abs(X[:, 0])  # two lines
-    >>> model = LocalizedMKLClassifier([Polynomial(1), Polynomial(1)], C=100.0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
-    True
-    >>> left, right = model.sample_kernel_weights([[-2.0, 2.0], [2.0, 2.0]])
-    >>> bool(left.argmax() != right.argmax())
-    True
     """
 
     kernels: Any = "auto"
@@ -254,9 +263,10 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_choice("multiclass", self.multiclass, STRATEGIES)
@@ -303,26 +313,55 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     r"""ε-support vector regression whose gate decides, sample by sample, which kernels count.
 
-    .. math::
-
-        f(x) = \sum_m \eta_m(x) \sum_i \beta_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
-        \min_V\ J(V) = \max_{-C \le \beta \le C,\ 1'\beta = 0}\ y'\beta - \epsilon \|\beta\|_1
-        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
-
-    with targets :math:`y`, dual variables :math:`\beta`, the locally combined kernel
-    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`.
+    Use it where different kernels matter for different samples, and to see which matters where. The problem
+    is not convex; where one set of weights is enough, use :class:`MKLRegressor`.
 
     Parameters
     ----------
-    kernels, gating, gating_features, gate_only, n_init, solver, costs, patience, init_scale, tol, max_iter,
-    max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`LocalizedMKLClassifier`.
-    gating_reg, cost_reg : float or "auto", float
+    gating : {"softmax", "sigmoid", "gaussian"}, default="softmax"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    gate_only : bool, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    n_init : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    solver : {"gradient", "lbfgs"}, default="gradient"
+        As for :class:`LocalizedMKLClassifier`.
+    costs : array of shape (n_kernels,) or dict by view name, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    patience : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    init_scale : float, default=1e-2
+        As for :class:`LocalizedMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`LocalizedMKLClassifier`.
+    max_iter : int, default=100
+        As for :class:`LocalizedMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    prune : bool or float, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    gating_sparsity : float, default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`LocalizedMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`LocalizedMKLClassifier`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    gating_reg : float or "auto", float, default="auto"
+        As for :class:`LocalizedMKLClassifier`.
+    cost_reg : float or "auto", float, default=0.1
         As for :class:`LocalizedMKLClassifier`, with squared errors on the folds. The ridges to choose from,
         and `cost_reg`, are in units of C times the mean distance of the targets from their median.
-    C : float
+    C : float, default=1.0
         Penalty on errors beyond epsilon.
-    epsilon : float >= 0
+    epsilon : float >= 0, default=0.1
         Errors below it are free.
 
     Attributes
@@ -331,13 +370,6 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
     history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
-
-    Notes
-    -----
-    C and epsilon are in the units of the targets: standardise these, or choose both accordingly.
-
-    Copies of a linear kernel make a piecewise linear fit whose pieces the gate blends. They share one
-    intercept; ``Polynomial(1)`` gives each piece its own.
 
     Examples
     --------
@@ -348,6 +380,24 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     >>> model = LocalizedMKLRegressor([Polynomial(1), Polynomial(1)], C=10.0, epsilon=0.05).fit(X, y)
     >>> bool(model.score(X, y) > 0.98)
     True
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        f(x) = \sum_m \eta_m(x) \sum_i \beta_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
+        \min_V\ J(V) = \max_{-C \le \beta \le C,\ 1'\beta = 0}\ y'\beta - \epsilon \|\beta\|_1
+        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
+
+    with targets :math:`y`, dual variables :math:`\beta`, the locally combined kernel
+    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`.
+
+    C and epsilon are in the units of the targets: standardise these, or choose both accordingly.
+
+    Copies of a linear kernel make a piecewise linear fit whose pieces the gate blends. They share one
+    intercept; ``Polynomial(1)`` gives each piece its own.
     """
 
     kernels: Any = "auto"
@@ -379,9 +429,10 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,)
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_finite_price(self.C)
@@ -420,21 +471,48 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     r"""One-class support vector machine with a gate over its kernels.
 
-    .. math::
-
-        \min_V\ J(V) = \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
-        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
-
-    with dual variables :math:`\beta`, the locally combined kernel
-    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`. The scores
-    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+    Use it to detect outliers where different kernels matter for different samples. The gate often collapses
+    on one class; compare with :class:`MKLOneClass`.
 
     Parameters
     ----------
-    kernels, gating, gating_features, gate_only, n_init, solver, gating_reg, patience, init_scale, tol,
-    max_iter, max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`LocalizedMKLClassifier`.
-    nu : float in (0, 1]
+    gating : {"softmax", "sigmoid", "gaussian"}, default="softmax"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    gate_only : bool, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    n_init : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    solver : {"gradient", "lbfgs"}, default="gradient"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_reg : float or "auto", default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    patience : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    init_scale : float, default=1e-2
+        As for :class:`LocalizedMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`LocalizedMKLClassifier`.
+    max_iter : int, default=100
+        As for :class:`LocalizedMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    prune : bool or float, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    gating_sparsity : float, default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`LocalizedMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`LocalizedMKLClassifier`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    nu : float in (0, 1], default=0.5
         At most this share of the training samples lies outside, at least this share are support samples.
 
     Attributes
@@ -444,14 +522,6 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, gating_reg_, gating_scores_, saturated_,
     history_
         As for :class:`LocalizedMKLClassifier`, with one machine.
-
-    Notes
-    -----
-    **The problem is ill-posed as published**: :math:`J` has no term that rewards a fit, and it falls when the
-    kernel grows. Softmax and Gaussian gates collapse onto the kernel with the largest values (the widest
-    Gaussian), sigmoid gates open wherever that makes the kernel larger. The fit warns when it ends so.
-    Kernels of one size, few steps (`max_iter`) and a `gating_reg` soften it; but this leaves the biases free,
-    and these alone can close a gate. :class:`MKLOneClass` has the same taste for large kernels.
 
     Examples
     --------
@@ -463,6 +533,25 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     >>> model = LocalizedMKLOneClass(bank, nu=0.1, gating_reg=0.1)
     >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_V\ J(V) = \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
+        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
+
+    with dual variables :math:`\beta`, the locally combined kernel
+    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`. The scores
+    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+
+    **The problem is ill-posed as published**: :math:`J` has no term that rewards a fit, and it falls when the
+    kernel grows. Softmax and Gaussian gates collapse onto the kernel with the largest values (the widest
+    Gaussian), sigmoid gates open wherever that makes the kernel larger. The fit warns when it ends so.
+    Kernels of one size, few steps (`max_iter`) and a `gating_reg` soften it; but this leaves the biases free,
+    and these alone can close a gate. :class:`MKLOneClass` has the same taste for large kernels.
     """
 
     kernels: Any = "auto"
@@ -491,9 +580,10 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : ignored
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the bound of each sample; only the proportions count.
         """
         check_nu(self.nu)

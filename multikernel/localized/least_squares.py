@@ -33,11 +33,11 @@ RIDGE = About(
     family="localized",
     problem="min_V J(V), J the value of kernel ridge regression on Σ η_m(x) k_m(x, z) η_m(z), η a gate with "
     "parameters V",
-    solver="steps against the gradient; Cholesky factors, kept as long as conjugate gradients with them are "
+    solver="gradient descent; Cholesky factors, kept as long as conjugate gradients with them are "
     "quick; a duality gap of the regression, none of the gate",
-    cost="some tens of solutions, a few with n³/3 and the others with some ten n²; memory of the distinct "
+    cost="tens of solutions, a few with n³/3 and the others with about ten n²; memory of the distinct "
     "kernels and four n²",
-    use="Squared errors, several outputs or classes with one gate, leave-one-out without refits; some "
+    use="Squared errors, several outputs or classes with one gate, leave-one-out without refits; a few "
     "thousand samples.",
     reference="Gönen & Alpaydın 2008; Gönen 2010, section 6.2",
 )
@@ -120,6 +120,81 @@ def _leave_out(
 class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
     r"""Kernel ridge regression whose gate decides, sample by sample, which kernels count.
 
+    Use it where different kernels matter for different samples, and to see which matters where. The problem
+    is not convex; where one set of weights is enough, use :class:`MKLRidge`.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`LocalizedMKLClassifier`.
+    gating : {"softmax", "sigmoid", "gaussian"}, default="softmax"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    n_init : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    solver : {"gradient", "lbfgs"}, default="gradient"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_reg : float or "auto", default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    patience : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    init_scale : float, default=1e-2
+        As for :class:`LocalizedMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`LocalizedMKLClassifier`.
+    max_iter : int, default=100
+        As for :class:`LocalizedMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    prune : bool or float, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    gating_sparsity : float, default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`LocalizedMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`LocalizedMKLClassifier`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`LocalizedMKLClassifier`; `gating_reg` is a number, 0 by default.
+    alpha : float, default=1.0
+        Strength of the regularisation, as in scikit-learn's KernelRidge.
+    fit_intercept : bool, default=True
+        Whether each output has an intercept that is not regularised.
+
+    Attributes
+    ----------
+    loo_values_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        The prediction for each training row by the model without it, with the gate held as it is; NaN for
+        rows of weight zero.
+    loo_score_ : float, R² of these, with the sample weights; NaN where it is not defined
+    n_factorizations_ : int
+        Cholesky factors of the size n × n that the fit computed, 0 where kernels of low rank made them
+        unnecessary; `n_solves_` counts the solutions.
+    dual_coef_ : array of shape (n_outputs, n_support)
+    intercept_ : array of shape (n_outputs,)
+    objective_ : float, the value of the problem above, with the penalties on the gate
+    kernel_weights_, view_names_, gating_, support_, dual_gap_, gradient_norm_, start_objectives_, n_solves_,
+    n_iter_, status_, saturated_, history_
+        As for :class:`LocalizedMKLClassifier`, with one machine for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.kernels import Polynomial
+    >>> from multikernel.localized import LocalizedRidge
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> y = np.abs(X[:, 0])  # two lines
+    >>> model = LocalizedRidge([Polynomial(1), Polynomial(1)], alpha=0.1).fit(X, y)
+    >>> bool(model.score(X, y) > 0.98), bool(model.loo_score_ > 0.98)
+    (True, True)
+
+    Notes
+    -----
+    It solves
+
     .. math::
 
         \min_V\ J(V) = \min_{f, b}\ \sum_k \tfrac12 \sum_i (y_{ik} - f_k(x_i) - b_k)^2
@@ -128,34 +203,6 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
 
     with outputs :math:`y_k`, which share the gate :math:`\eta(x; V)`, and intercepts :math:`b_k`.
 
-    Parameters
-    ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, gating_sparsity, callback, on_interrupt, verbose, random_state
-        As for :class:`LocalizedMKLClassifier`; `gating_reg` is a number, 0 by default.
-    alpha : float
-        Strength of the regularisation, as in scikit-learn's KernelRidge.
-    fit_intercept : bool
-        Whether each output has an intercept that is not regularised.
-
-    Attributes
-    ----------
-    loo_values_ : array (n,) or (n, n_outputs)
-        The prediction for each training row by the model without it, with the gate held as it is; NaN for
-        rows of weight zero.
-    loo_score_ : float, R² of these, with the sample weights; NaN where it is not defined
-    n_factorizations_ : int
-        Cholesky factors of the size n × n that the fit computed, 0 where kernels of low rank made them
-        unnecessary; `n_solves_` counts the solutions.
-    dual_coef_ : array (n_outputs, n_support)
-    intercept_ : array (n_outputs,)
-    objective_ : float, the value of the problem above, with the penalties on the gate
-    kernel_weights_, view_names_, gating_, support_, dual_gap_, gradient_norm_, start_objectives_, n_solves_,
-    n_iter_, status_, saturated_, history_
-        As for :class:`LocalizedMKLClassifier`, with one machine for each output.
-
-    Notes
-    -----
     The kernel changes gradually along the descent: a Cholesky factor serves as the metric of conjugate
     gradients for the kernels after it, and is replaced when these take many steps. All outputs have the same
     matrix, so that many of them cost little more than one; the gate follows those that vary most: bring them
@@ -173,17 +220,6 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
     Gönen, Bayesian and localized multiple kernel learning, PhD thesis, Boğaziçi University 2010, section 6.2.
     Cawley & Talbot, Fast exact leave-one-out cross-validation of sparse least-squares support vector
     machines, Neural Networks 17, 2004.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.kernels import Polynomial
-    >>> from multikernel.localized import LocalizedRidge
-    >>> X = np.linspace(-3, 3, 100)[:, None]
-    >>> y = np.abs(X[:, 0])  # two lines
-    >>> model = LocalizedRidge([Polynomial(1), Polynomial(1)], alpha=0.1).fit(X, y)
-    >>> bool(model.score(X, y) > 0.98), bool(model.loo_score_ > 0.98)
-    (True, True)
     """
 
     about = RIDGE
@@ -214,9 +250,10 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) or (n, n_outputs)
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the squared error of each sample.
         """
         check_number("alpha", self.alpha, above=0.0)
@@ -245,27 +282,58 @@ class LocalizedRidge(MultiOutputMixin, RegressorMixin, BaseLocalized):
 class LocalizedRidgeClassifier(MachineClassifier, BaseLocalized):
     r"""Ridge classifier (least-squares support vector machine) with a gate over its kernels.
 
-    .. math::
-
-        \min_V\ J(V) = \min_{f, b}\ \sum_k \tfrac12 \sum_i (y_{ik} - f_k(x_i) - b_k)^2
-        + \tfrac\alpha2 \|f_k\|^2_{k_\eta}, \qquad
-        k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)
-
-    with :math:`y_{ik} = 1` for samples of class k and −1 for others, one k for two classes, and a gate
-    :math:`\eta(x; V)` that all classes share.
+    Use it for squared errors and several classes with one gate. With kernels of full rank and two classes,
+    :class:`LocalizedMKLClassifier` may be faster.
 
     Parameters
     ----------
-    kernels, gating, gating_features, n_init, solver, gating_reg, patience, init_scale, tol, max_iter,
-    max_time, prune, gating_sparsity, class_weight, probability, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`LocalizedMKLClassifier`.
+    gating : {"softmax", "sigmoid", "gaussian"}, default="softmax"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_features : None, columns, name of a view or table, "kernel", View or kernel, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    n_init : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    solver : {"gradient", "lbfgs"}, default="gradient"
+        As for :class:`LocalizedMKLClassifier`.
+    gating_reg : float or "auto", default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    patience : int, default=1
+        As for :class:`LocalizedMKLClassifier`.
+    init_scale : float, default=1e-2
+        As for :class:`LocalizedMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`LocalizedMKLClassifier`.
+    max_iter : int, default=100
+        As for :class:`LocalizedMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    prune : bool or float, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    gating_sparsity : float, default=0.0
+        As for :class:`LocalizedMKLClassifier`.
+    class_weight : dict or "balanced", default=None
+        As for :class:`LocalizedMKLClassifier`.
+    probability : bool, default=False
+        As for :class:`LocalizedMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`LocalizedMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`LocalizedMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`LocalizedMKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`LocalizedMKLClassifier`; `gating_reg` is a number, 0 by default.
-    alpha, fit_intercept
+    alpha : float, default=1.0
+        As for :class:`LocalizedRidge`.
+    fit_intercept : bool, default=True
         As for :class:`LocalizedRidge`; 1 / alpha has the part of C.
 
     Attributes
     ----------
-    classes_ : array (n_classes,)
-    loo_values_ : array (n,) for two classes, else (n, n_classes)
+    classes_ : array of shape (n_classes,)
+    loo_values_ : array of shape (n_samples,) for two classes, else (n_samples, n_classes)
         The decision value of each training row by the model without it, with the gate held as it is; NaN for
         rows of weight zero.
     loo_score_ : float, accuracy of these, with the sample and class weights
@@ -273,17 +341,6 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalized):
     gating_, support_, dual_gap_, gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_,
     history_
         As for :class:`LocalizedRidge`, with one machine for each class, one for two classes.
-
-    Notes
-    -----
-    The squared loss has no support samples: predictions read all of them, and samples far on the right side
-    of the boundary count too. Where accuracy is what matters and n is small, compare with
-    :class:`LocalizedMKLClassifier`. The notes of :class:`LocalizedRidge` on speed and on leave-one-out hold
-    here.
-
-    References
-    ----------
-    Suykens & Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999.
 
     Examples
     --------
@@ -294,6 +351,28 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalized):
     >>> model = LocalizedRidgeClassifier([Polynomial(1), Polynomial(1)], alpha=0.01).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), bool(model.loo_score_ > 0.9)
     (True, True)
+
+    Notes
+    -----
+    It solves
+
+    .. math::
+
+        \min_V\ J(V) = \min_{f, b}\ \sum_k \tfrac12 \sum_i (y_{ik} - f_k(x_i) - b_k)^2
+        + \tfrac\alpha2 \|f_k\|^2_{k_\eta}, \qquad
+        k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)
+
+    with :math:`y_{ik} = 1` for samples of class k and −1 for others, one k for two classes, and a gate
+    :math:`\eta(x; V)` that all classes share.
+
+    The squared loss has no support samples: predictions read all of them, and samples far on the right side
+    of the boundary count too. Where accuracy is what matters and n is small, compare with
+    :class:`LocalizedMKLClassifier`. The notes of :class:`LocalizedRidge` on speed and on leave-one-out hold
+    here.
+
+    References
+    ----------
+    Suykens & Vandewalle, Least squares support vector machine classifiers, Neural Processing Letters 9, 1999.
     """
 
     about = RIDGE
@@ -326,9 +405,10 @@ class LocalizedRidgeClassifier(MachineClassifier, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the squared error of each sample.
         """
         check_number("alpha", self.alpha, above=0.0)

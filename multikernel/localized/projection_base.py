@@ -99,13 +99,9 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         family="localized",
         problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k_m(W_m'x, W_m'z) "
         "η_m(z)",
-        solver=(
-            "steps against the gradient over warm-started machines; the machine has a duality gap, the "
-            "projections none"
-        ),
-        cost="some tens of machines, each with n² d; memory n², or 2 n² for several regions",
-        use="Many columns of which a few directions matter; to draw samples in the plane that the machine "
-        "uses.",
+        solver=("gradient descent around warm-started SVMs; the SVM has a duality gap, the projections none"),
+        cost="tens of SVM fits with n² d each; memory n², or 2 n² for several regions",
+        use="Many columns of which a few directions matter; to draw samples in the plane that the SVM uses.",
         reference="Gönen & Alpaydın 2010",
     )
     certificate = "machine"
@@ -332,7 +328,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         return FittedKernels([self._part], self.machine_weights_.shape)
 
     def _parts(self, X: Any) -> Iterator[tuple[Array, Array]]:
-        """Projected samples Z (P, n, R) and gate values η (n, P), some thousand rows at a time."""
+        """Projected samples Z (P, n, R) and gate values η (n, P), a few thousand rows at a time."""
         return self._by_batches(X, lambda rows: self._part.project(rows))
 
     def transform(self, X: Any) -> Array:
@@ -340,11 +336,11 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array or DataFrame (n_samples, d)
+        X : array or DataFrame of shape (n_samples, n_features)
 
         Returns
         -------
-        array (n_samples, sum of the dimensions of the regions)
+        array of shape (n_samples, n_regions * n_components)
             :math:`\\eta_m(x) W_m'x` for m = 1 … n_regions; with the linear kernel the machines are linear
             in it.
         """
@@ -363,7 +359,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
         Returns
         -------
-        DataFrame (n_regions, d)
+        DataFrame of shape (n_regions, n_features)
             A row for each region, a column for each column of X, by its name. With row j of :math:`W_m`, for
             standardised columns, the entry is :math:`\\|W_m[j, :]\\|^2 / \\|W_m\\|_F^2`; a row has the sum 1,
             and NaN for columns that the region does not project.
@@ -413,7 +409,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
 
         Parameters
         ----------
-        input_features : array of str, optional
+        input_features : array of str, default=None
             Only checked against the columns seen at fit.
         """
         check_is_fitted(self)

@@ -39,7 +39,7 @@ HIERARCHICAL = About(
     family="margin",
     problem="min ½ (Σ_v d_v ‖f_D(v)‖)² + Σ_i ℓ(y_i, Σ_w f_w(x_i) + b), f_w in the space of Π_{i ∈ w} K_i",
     solver="active sets of products, steps over warm-started SVMs; duality gap of all sets",
-    cost="some fifty SVMs; memory n² for each variable and each active product",
+    cost="about fifty SVMs; memory n² for each variable and each active product",
     use="Which variables and which interactions of them matter, when effects are not linear.",
     reference="Bach 2009",
 )
@@ -191,7 +191,13 @@ class HierarchicalMKLRegressor(RegressorMixin, _Products):
         Relative duality gap to reach, over all interactions up to `degree`.
     max_iter : int, default=300
         Maximum number of rounds, in each of which up to 40 interactions come in.
-    max_time, callback, on_interrupt, verbose
+    max_time : float, default=None
+        As for :class:`MKLRegressor`.
+    callback : callable, default=None
+        As for :class:`MKLRegressor`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLRegressor`.
+    verbose : int, default=0
         As for :class:`MKLRegressor`.
 
     Attributes
@@ -203,10 +209,21 @@ class HierarchicalMKLRegressor(RegressorMixin, _Products):
         than their parts.
     view_names_ : list of str, names of the products
     machine_weights_, dual_coef_, support_, intercept_
-        As for :class:`MKLRegressor`, with one machine.
+        As for :class:`MKLRegressor`, with ``n_machines = 1``.
     objective_, dual_gap_ : float
         Dual value, and the duality gap of the problem over **all** interactions up to `degree`.
     n_iter_, status_, history_ : int, str and list of dict, how the rounds went
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.parametric import HierarchicalMKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(150, 5))
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    >>> model = HierarchicalMKLRegressor(degree=2).fit(X, y)
+    >>> frame = model.weights_frame()
+    >>> frame["weight"].nlargest(4).index.sort_values().tolist()
+    ['x0', 'x1', 'x1 × x2', 'x2']
 
     Notes
     -----
@@ -227,17 +244,6 @@ class HierarchicalMKLRegressor(RegressorMixin, _Products):
     Bach, Exploring large feature spaces with hierarchical multiple kernel learning, NIPS 21, 2009.
     Bach, High-dimensional non-linear variable selection through hierarchical kernel learning,
     arXiv:0909.0844, 2009.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel.parametric import HierarchicalMKLRegressor
-    >>> X = np.random.default_rng(0).normal(size=(150, 5))
-    >>> y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
-    >>> model = HierarchicalMKLRegressor(degree=2).fit(X, y)
-    >>> frame = model.weights_frame()
-    >>> frame["weight"].nlargest(4).index.sort_values().tolist()
-    ['x0', 'x1', 'x1 × x2', 'x2']
     """
 
     kernels: Any = "auto"
@@ -259,9 +265,10 @@ class HierarchicalMKLRegressor(RegressorMixin, _Products):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_penalty(self)
@@ -295,7 +302,23 @@ class HierarchicalMKLClassifier(ClassifierMixin, _Products):
 
     Parameters
     ----------
-    kernels, degree, growth, tol, max_iter, max_time, callback, on_interrupt, verbose
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`HierarchicalMKLRegressor`.
+    degree : int, default=3
+        As for :class:`HierarchicalMKLRegressor`.
+    growth : float > 0, default=2.0
+        As for :class:`HierarchicalMKLRegressor`.
+    tol : float, default=1e-3
+        As for :class:`HierarchicalMKLRegressor`.
+    max_iter : int, default=300
+        As for :class:`HierarchicalMKLRegressor`.
+    max_time : float, default=None
+        As for :class:`HierarchicalMKLRegressor`.
+    callback : callable, default=None
+        As for :class:`HierarchicalMKLRegressor`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`HierarchicalMKLRegressor`.
+    verbose : int, default=0
         As for :class:`HierarchicalMKLRegressor`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     C : float, default=1.0
@@ -308,12 +331,8 @@ class HierarchicalMKLClassifier(ClassifierMixin, _Products):
     classes_ : array of shape (n_classes,)
     products_, variables_, kernel_weights_, view_names_, machine_weights_, dual_coef_, support_, intercept_,
     objective_, dual_gap_, n_iter_, status_, history_
-        As for :class:`HierarchicalMKLRegressor`; several classes have one machine for each class against the
-        others, with the same weights.
-
-    References
-    ----------
-    Bach, Exploring large feature spaces with hierarchical multiple kernel learning, NIPS 21, 2009.
+        As for :class:`HierarchicalMKLRegressor`; several classes have one classifier for each class against
+        the others, with the same weights.
 
     Examples
     --------
@@ -324,6 +343,10 @@ class HierarchicalMKLClassifier(ClassifierMixin, _Products):
     >>> model = HierarchicalMKLClassifier(degree=2).fit(X, y)
     >>> model.weights_frame()["weight"].nlargest(3).index.sort_values().tolist()
     ['x0', 'x0 × x1', 'x1']
+
+    References
+    ----------
+    Bach, Exploring large feature spaces with hierarchical multiple kernel learning, NIPS 21, 2009.
     """
 
     kernels: Any = "auto"
@@ -345,9 +368,10 @@ class HierarchicalMKLClassifier(ClassifierMixin, _Products):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))

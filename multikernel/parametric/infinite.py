@@ -38,7 +38,7 @@ INFINITE = About(
     family="margin",
     problem="min J(μ) over the measures μ ≥ 0 on all widths γ of a box, μ(all) ≤ 1, with the kernel ∫ K_γ dμ",
     solver="column generation; the widths that were not tried are bounded by branch and bound; duality gap",
-    cost="some five weight learners; memory P n² for the distances of P views, and the kernels at hand",
+    cost="about five MKL fits; memory P n² for the distances of P views, and the kernels in use",
     use="Gaussian or Laplacian kernels whose width is not known, one for each view.",
     reference="Argyriou, Micchelli & Pontil 2005; Gehler & Nowozin 2008",
 )
@@ -97,7 +97,7 @@ def _found_frame(self: Any) -> pd.DataFrame:
 class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the widths of its kernels and their weights.
 
-    Use it in the place of a list of Gaussian kernels of several widths, for each view if there are several.
+    Use it instead of a list of Gaussian kernels of several widths, for each view if there are several.
     If few widths are enough, :class:`MKLClassifier` on a list of kernels is faster.
 
     Parameters
@@ -120,7 +120,15 @@ class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
         Relative duality gap to reach, over all widths of the box.
     max_iter : int, default=300
         Maximum number of rounds, in each of which kernels come in.
-    max_time, callback, on_interrupt, verbose, random_state
+    max_time : float, default=None
+        As for :class:`MKLClassifier`.
+    callback : callable, default=None
+        As for :class:`MKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`MKLClassifier`.
+    verbose : int, default=0
+        As for :class:`MKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`MKLClassifier`.
 
     Attributes
@@ -129,7 +137,7 @@ class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
         The widths that were found, NaN for fixed kernels. All fixed kernels are there; others have weight.
     kernel_weights_ : array of shape (n_kernels,)
     machine_weights_ : array of shape (n_machines, n_kernels)
-        Several classes have one machine for each class against the others, with the same weights.
+        Several classes have one classifier for each class against the others, with the same weights.
     view_names_ : list of str, names of the kernels, of their view and width
     classes_ : array of shape (n_classes,)
     dual_coef_, support_ : arrays of shapes (n_machines, n_support) and (n_support,)
@@ -139,6 +147,18 @@ class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
         that were not tried is rigorous, up to rounding.
     n_iter_, status_, history_ : int, str and list of dict, how the rounds went
     total_cost_ : float, cost of predicting one sample
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import Gaussian
+    >>> from multikernel.parametric import InfiniteMKLClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(120, 2))
+    >>> y = np.sin(9 * X[:, 0]) > 0
+    >>> views = [("wave", Gaussian(), [0]), ("noise", Gaussian(), [1])]
+    >>> model = InfiniteMKLClassifier(views, C=10).fit(X, y)
+    >>> model.weights_frame().groupby("view")["weight"].sum().idxmax(), bool(model.dual_gap_ <= 1e-3)
+    ('wave', True)
 
     Notes
     -----
@@ -161,18 +181,6 @@ class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
     Argyriou, Hauser, Micchelli & Pontil, A DC-programming algorithm for kernel selection, ICML 2006.
     Gehler & Nowozin, Infinite kernel learning, Technical Report 178, Max Planck Institute for Biological
     Cybernetics, 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import Gaussian
-    >>> from multikernel.parametric import InfiniteMKLClassifier
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(120, 2))
-    >>> y = np.sin(9 * X[:, 0]) > 0
-    >>> views = [("wave", Gaussian(), [0]), ("noise", Gaussian(), [1])]
-    >>> model = InfiniteMKLClassifier(views, C=10).fit(X, y)
-    >>> model.weights_frame().groupby("view")["weight"].sum().idxmax(), bool(model.dual_gap_ <= 1e-3)
-    ('wave', True)
     """
 
     about = INFINITE
@@ -199,13 +207,14 @@ class InfiniteMKLClassifier(MachineClassifier, BaseMKL):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLClassifier":
-        """Learn widths, weights and machines.
+        """Learn widths, weights and classifiers.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,) of labels
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
@@ -230,7 +239,23 @@ class InfiniteMKLRegressor(RegressorMixin, BaseMKL):
 
     Parameters
     ----------
-    kernels, box, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`InfiniteMKLClassifier`.
+    box : pair (low, high) or dict of view name to pair, default=(0.0625, 16.0)
+        As for :class:`InfiniteMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`InfiniteMKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`InfiniteMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`InfiniteMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`InfiniteMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`InfiniteMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`InfiniteMKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`InfiniteMKLClassifier`.
     loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
         Support vector regression, or ridge regression with the penalty 1/C.
@@ -244,7 +269,7 @@ class InfiniteMKLRegressor(RegressorMixin, BaseMKL):
     ----------
     gammas_, kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_,
     dual_gap_, n_iter_, status_, history_
-        As for :class:`InfiniteMKLClassifier`, with one machine.
+        As for :class:`InfiniteMKLClassifier`, with ``n_machines = 1``.
 
     Examples
     --------
@@ -280,13 +305,14 @@ class InfiniteMKLRegressor(RegressorMixin, BaseMKL):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "InfiniteMKLRegressor":
-        """Learn widths, weights and the machine.
+        """Learn widths, weights and the regressor.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies C sample by sample.
         """
         check_penalty(self)
@@ -321,7 +347,23 @@ class InfiniteMKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, box, tol, max_iter, max_time, callback, on_interrupt, verbose, random_state
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
+        As for :class:`InfiniteMKLClassifier`.
+    box : pair (low, high) or dict of view name to pair, default=(0.0625, 16.0)
+        As for :class:`InfiniteMKLClassifier`.
+    tol : float, default=1e-3
+        As for :class:`InfiniteMKLClassifier`.
+    max_iter : int, default=300
+        As for :class:`InfiniteMKLClassifier`.
+    max_time : float, default=None
+        As for :class:`InfiniteMKLClassifier`.
+    callback : callable, default=None
+        As for :class:`InfiniteMKLClassifier`.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        As for :class:`InfiniteMKLClassifier`.
+    verbose : int, default=0
+        As for :class:`InfiniteMKLClassifier`.
+    random_state : int, RandomState or None, default=None
         As for :class:`InfiniteMKLClassifier`.
     nu : float in (0, 1], default=0.5
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -331,7 +373,7 @@ class InfiniteMKLOneClass(MachineNovelty, BaseMKL):
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     gammas_, kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_,
     dual_gap_, n_iter_, status_, history_
-        As for :class:`InfiniteMKLClassifier`, with one machine.
+        As for :class:`InfiniteMKLClassifier`, with ``n_machines = 1``.
 
     Examples
     --------
@@ -368,9 +410,10 @@ class InfiniteMKLOneClass(MachineNovelty, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : ignored
-        sample_weight : array of shape (n,), optional
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : ignored, default=None
+        sample_weight : array of shape (n_samples,), default=None
             Multiplies the bound of each sample; only the proportions count.
         """
         nu = check_nu(self.nu)

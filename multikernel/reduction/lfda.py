@@ -42,18 +42,8 @@ _SINGULAR_REG = 1e-3
 class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
     r"""Local Fisher discriminant analysis: directions that part the classes and keep their clusters.
 
-    .. math::
-
-        S_b\, v = \lambda\, (S_w + \varepsilon I)\, v, \qquad
-        S_\cdot = \tfrac12 \sum_{ij} W^\cdot_{ij}\,
-        (\varphi(x_i) - \varphi(x_j))(\varphi(x_i) - \varphi(x_j))'
-
-    where, for samples of one class :math:`c` of :math:`n_c` samples,
-    :math:`W^w_{ij} = A_{ij} / n_c` and :math:`W^b_{ij} = A_{ij} (1/n - 1/n_c)`, and for samples of two
-    classes :math:`W^w_{ij} = 0` and :math:`W^b_{ij} = 1/n`. The affinities are
-    :math:`A_{ij} = \exp(-d_{ij}^2 / (s_i s_j))`, with :math:`d_{ij}` the distance in the feature space and
-    :math:`s_i` that of :math:`x_i` to its k-th nearest neighbor in its class, k = `n_neighbors`. Samples of
-    one class that are far from each other need not come near each other. A transformer, for a pipeline.
+    Use it as a transformer before another model, or for a picture, where a class may have several clusters.
+    It takes one kernel; for several, use :class:`MKLDR`.
 
     Parameters
     ----------
@@ -78,35 +68,21 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
 
     Attributes
     ----------
-    projection_ : array (n_columns, n_components) or (n, n_components)
+    projection_ : array of shape (n_columns, n_components) or (n_samples, n_components)
         The directions :math:`T`, new samples being projected to :math:`T'x`; with a kernel other than the
         linear one, more columns than samples, or a sparse table, to :math:`T'(k(x, x_1), \dots, k(x, x_n))'`.
-    eigenvalues_ : array (n_components,), :math:`\lambda`
+    eigenvalues_ : array of shape (n_components,)
+        :math:`\lambda`.
     reg_ : float
-    classes_ : array (n_classes,)
+    classes_ : array of shape (n_classes,)
     base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
     n_features_in_ : int
-    feature_names_in_ : array (n_features_in_,), where X has column names
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X has column names.
 
     See Also
     --------
     KDDAClassifier : direct discriminant analysis; at most one direction less than there are classes.
-
-    Notes
-    -----
-    The directions of largest :math:`\mathrm{tr}\,[(T' S_w T)^{-1}\, T' S_b T]`. There may be more of them
-    than classes. Features are not scaled, and distances depend on their units: put a ``StandardScaler``
-    before it. With more columns than samples, put a PCA before it, or choose `reg`.
-
-    Sugiyama adds :math:`\varepsilon I` to :math:`K L_w K`, in the coefficients of the samples; here it is
-    added to :math:`S_w` in the feature space (:math:`K L_w K + \varepsilon K`), so that a linear kernel gives
-    the linear method at every :math:`\varepsilon`. With a kernel, predictions read all training samples, so
-    that a saved model holds them all.
-
-    References
-    ----------
-    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
-    8, 2007.
 
     Examples
     --------
@@ -121,6 +97,37 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
     >>> model = make_pipeline(LFDA(n_components=2), SVC()).fit(X[::2], merged[::2])
     >>> model[:-1].transform(X[1::2]).shape, bool(model.score(X[1::2], merged[1::2]) > 0.9)
     ((75, 2), True)
+
+    Notes
+    -----
+    The directions solve
+
+    .. math::
+
+        S_b\, v = \lambda\, (S_w + \varepsilon I)\, v, \qquad
+        S_\cdot = \tfrac12 \sum_{ij} W^\cdot_{ij}\,
+        (\varphi(x_i) - \varphi(x_j))(\varphi(x_i) - \varphi(x_j))'
+
+    where, for samples of one class :math:`c` of :math:`n_c` samples,
+    :math:`W^w_{ij} = A_{ij} / n_c` and :math:`W^b_{ij} = A_{ij} (1/n - 1/n_c)`, and for samples of two
+    classes :math:`W^w_{ij} = 0` and :math:`W^b_{ij} = 1/n`. The affinities are
+    :math:`A_{ij} = \exp(-d_{ij}^2 / (s_i s_j))`, with :math:`d_{ij}` the distance in the feature space and
+    :math:`s_i` that of :math:`x_i` to its k-th nearest neighbor in its class, k = `n_neighbors`. Samples of
+    one class that are far from each other need not come near each other. A transformer, for a pipeline.
+
+    The directions of largest :math:`\mathrm{tr}\,[(T' S_w T)^{-1}\, T' S_b T]`. There may be more of them
+    than classes. Features are not scaled, and distances depend on their units: put a ``StandardScaler``
+    before it. With more columns than samples, put a PCA before it, or choose `reg`.
+
+    Sugiyama adds :math:`\varepsilon I` to :math:`K L_w K`, in the coefficients of the samples; here it is
+    added to :math:`S_w` in the feature space (:math:`K L_w K + \varepsilon K`), so that a linear kernel gives
+    the linear method at every :math:`\varepsilon`. With a kernel, predictions read all training samples, so
+    that a saved model holds them all.
+
+    References
+    ----------
+    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
+    8, 2007.
     """
 
     about = ABOUT
@@ -143,8 +150,9 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
-        y : array (n,) of labels, of at least two classes
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_samples).
+        y : array of shape (n_samples,) of labels, of at least two classes
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
@@ -220,11 +228,12 @@ class LFDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train).
 
         Returns
         -------
-        array (n_samples, n_components)
+        array of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         return np.concatenate(list(self._by_batches(X, self._project)))

@@ -33,7 +33,7 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples, default="auto"
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank, default="auto"
         As for :class:`MKLClassifier`.
     criterion : {"lda", "lfda", "mfa", "laplacian"} or callable, default="lda"
         Which pairs of samples to hold together, and which to keep apart:
@@ -44,7 +44,7 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
           two classes.
         - "laplacian": locality preserving projections, near samples against the variance; without labels.
         - a callable ``f(squared_distances, y)`` that returns the weights of the two graphs, two symmetric
-          arrays of shape (n, n): of pairs to hold together, and of pairs to keep apart.
+          arrays of shape (n_samples, n_samples): of pairs to hold together, and of pairs to keep apart.
 
         Distances are those in the feature space of the mean of the scaled kernels.
     n_components : int or None, default=None
@@ -70,16 +70,18 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         :math:`\beta_m / s_m`: the learned kernel is the sum of the kernels with these weights.
     kernel_shares_ : array of shape (n_kernels,)
         :math:`\beta`, each kernel's share of the variance in the learned feature space.
-    projection_ : array of shape (n, n_components)
+    projection_ : array of shape (n_samples, n_components)
         The directions: samples are projected to their learned similarities to the training samples times it.
-    eigenvalues_ : array of shape (n_components,), :math:`\lambda`, largest first
+    eigenvalues_ : array of shape (n_components,)
+        :math:`\lambda`, largest first.
     objective_ : float, the sum of the eigenvalues
     dual_gap_ : float
         :math:`\max_m \partial F / \partial \beta_m` divided by :math:`F`, 0 at a stationary point.
     n_iter_ : int
     status_ : str
     history_ : list of dict with iteration, objective (it never falls) and gap
-    classes_ : array of shape (n_classes,), where the criterion reads labels
+    classes_ : array of shape (n_classes,)
+        Where the criterion reads labels.
     view_names_ : list of str
     n_features_in_ : int
 
@@ -87,6 +89,18 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     --------
     LFDA : one kernel.
     CombinedKernelPCA : principal components of a combined kernel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> from multikernel.reduction import MKLDR
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(MKLDR([Linear(), Gaussian()]), KNeighborsClassifier()).fit(X[::2], y[::2])
+    >>> model[:-1].transform(X[1::2]).shape, bool(model.score(X[1::2], y[1::2]) > 0.9)
+    ((89, 2), True)
 
     Notes
     -----
@@ -112,25 +126,13 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     Lin, Liu & Fuh, Dimensionality reduction for data in multiple feature representations, NIPS 21, 2009;
     Multiple kernel learning for dimensionality reduction, IEEE TPAMI 33, 2011.
     Yan et al., Graph embedding and extensions, IEEE TPAMI 29, 2007.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from multikernel.kernels import Gaussian, Linear
-    >>> from multikernel.reduction import MKLDR
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = make_pipeline(MKLDR([Linear(), Gaussian()]), KNeighborsClassifier()).fit(X[::2], y[::2])
-    >>> model[:-1].transform(X[1::2]).shape, bool(model.score(X[1::2], y[1::2]) > 0.9)
-    ((89, 2), True)
     """
 
     about = About(
         family="embedding",
         problem="max λ_1 + … + λ_q over weights, S_b v = λ (S_w + ε I) v in the feature space of Σ β_m K_m",
         solver="generalized eigenproblem and projected gradient steps on weights in turn; never falls",
-        cost="some ten eigendecompositions, n³ each, and P n² memory",
+        cost="about ten eigendecompositions, n³ each, and P n² memory",
         use="A few columns from several views, for a picture or another model; which views separate classes.",
         reference="Lin, Liu & Fuh 2009, 2011; Yan et al. 2007",
     )
@@ -163,8 +165,10 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, d); or a dict or stack of Gram matrices
-        y : array of shape (n,) of labels; ignored by "laplacian", and passed on to a callable criterion
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: a dict or stack of Gram matrices.
+        y : array of shape (n_samples,), default=None
+            Labels; ignored by "laplacian", and passed to a callable criterion.
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
@@ -241,7 +245,8 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, d); or (n_samples, n_train, n_kernels)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With ``kernels="precomputed"``: array of shape (n_samples, n_train, n_kernels).
 
         Returns
         -------

@@ -44,7 +44,7 @@ def summarize(
     comparison : Comparison or sequence of mappings, default=()
         What :func:`multikernel.compare` returns; or one mapping per contender, all with the same keys in the
         same order, which become the columns of a table; the first key names the contender.
-    title : str
+    title : str, default="What the model learned"
         The heading of the report.
     notes : iterable of str, default=()
         Paragraphs that say how the figures were made.

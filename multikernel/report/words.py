@@ -92,7 +92,7 @@ def lead(summary: Summary) -> list[str]:
 
 
 def _heaviest(weights: Sequence[Mapping[str, Any]]) -> str:
-    """Name the view of the largest share, or those that cannot be told apart; nothing if all weigh alike."""
+    """Name the view of the largest share, or those with nearly equal shares; nothing if all are equal."""
     shares = {row["view"]: abs(row["share"] or 0.0) for row in weights}
     top = max(weights, key=lambda row: abs(row["share"] or 0.0))
     size = abs(top["share"] or 0.0)

@@ -48,7 +48,8 @@ class StatisRule(WeightLearner):
 
     Attributes
     ----------
-    similarities_ : array of shape (n_kernels, n_kernels), the cosines of the kernels
+    similarities_ : array of shape (n_kernels, n_kernels)
+        The cosines of the kernels.
 
     Examples
     --------
@@ -115,7 +116,8 @@ class SimilarityNetworkFusion(WeightLearner):
 
     Attributes
     ----------
-    fused_ : array of shape (n, n), the fused similarities, symmetric
+    fused_ : array of shape (n_samples, n_samples)
+        The fused similarities, symmetric.
     shift_ : float
         Added to the diagonal of the training kernel so that it is positive semidefinite.
 

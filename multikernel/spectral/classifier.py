@@ -295,7 +295,7 @@ class SpectralKernelClassifier(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_labelled, n_features)
-            With ``kernels="precomputed"``: array of shape (n_labelled, n).
+            With ``kernels="precomputed"``: array of shape (n_labelled, n_samples).
         y : array of shape (n_labelled,) of labels, of at least two classes; a class may have one point
         X_unlabeled : like X, (n_unlabelled, d) or (n_unlabelled, n), default=None
             Points without labels, which take part in the spectrum and are classified.
@@ -463,7 +463,7 @@ class SpectralKernelClassifier(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With ``kernels="precomputed"``: array of shape (n_samples, n).
+            With ``kernels="precomputed"``: array of shape (n_samples, n_samples).
         """
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict(self._learned_rows(X)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart by every eye; markers and lines tell apart without any colour.
+# Okabe and Ito's colours, distinguished by every eye; markers and lines tell apart without any colour.
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 MARKERS = "os^Dv<>P*X"
@@ -41,7 +41,7 @@ Parameters
 evaluation : dict
     Of ``multikernel.inspection.evaluate``, with """
 _SHARED = """
-ax : Axes, optional
+ax : Axes, default=None
     Where to draw; a new figure if left out.
 
 Returns
@@ -185,7 +185,7 @@ def style_of(number: int) -> dict[str, Any]:
 
 
 def bar_style(value: float) -> dict[str, Any]:
-    """How a bar is drawn: those below zero are hatched, so that they are told apart without colours too."""
+    """How a bar is drawn: those below zero are hatched, so that they differ without color too."""
     if value < 0:
         return {"color": VERMILION, "hatch": "///", "edgecolor": "white"}
     return {"color": BLUE}

@@ -184,7 +184,8 @@ def learning_curve(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> 
 
 @picture_of("``held_out`` of a classifier")
 def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
-    """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class."""  # noqa: E501
+    """Confusion matrix Counts of held-out samples, the darker the more of its true
+    class."""
     part = part_of(evaluation, "held_out", "confusion")
     counts = np.asarray(part["counts"], int)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -202,7 +203,7 @@ def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     is_wide = max(map(len, names)) > 4
     ax.set_xticks(range(n), names, fontsize=row_font(ax, n), **(turned if is_wide else {}), **LITERAL)
-    ax.set(title="Which classes are taken for which?", xlabel="predicted class", ylabel="true class")
+    ax.set(title="Confusion matrix", xlabel="predicted class", ylabel="true class")
     add_colour_bar(ax, image, "% of the true class")
     return ax
 

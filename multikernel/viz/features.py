@@ -34,7 +34,7 @@ _HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 def importance(found: Any, *, most: int = 10, ax: Axes | None = None) -> Axes:
     """Which columns matter? A bar for each feature, those of a view together, the most important first.
 
-    The thin line is the interval over the repeats, where there is one. Views are told apart by colours and
+    The thin line is the interval over the repeats, where there is one. Views are distinguished by colours and
     hatches, and the view with the most important feature is on top.
 
     Parameters
@@ -103,7 +103,7 @@ def loadings(
     found : FeatureImportance or dict
         Of ``multikernel.inspection.feature_importance`` by coefficients or sensitivities, or its
         ``to_dict()``.
-    classes : pair of labels, optional
+    classes : pair of labels, default=None
         The ``classes_`` of a binary model, for the legend.
     most : int, default=6
         Maximum number of columns of a view.

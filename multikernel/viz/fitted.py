@@ -1,4 +1,4 @@
-"""What a fitted model says of the weights it learned, for whoever shows them: tables, reports, pictures.
+"""The learned weights of a fitted model, for tables and pictures: tables, reports, pictures.
 
 Only public fitted attributes are read; nothing here knows a class of model.
 """

@@ -132,7 +132,7 @@ def contributions(
         Fitted, with the method ``contributions``; or a pipeline or a search that ends in one.
     X : as for ``predict``
         One row, such as ``X[:1]`` or ``X[0]``, or several.
-    machine : str, optional
+    machine : str, default=None
         Which machine, by its name in ``machine_names_``; of one sample that with the highest score if left
         out.
     most : int, default=30
@@ -344,9 +344,9 @@ def decision_regions(
     ----------
     model : estimator
         Fitted on two columns; a pipeline or a search too.
-    X : array or DataFrame (n, 2)
+    X : array or DataFrame of shape (n_samples, 2)
         Samples to draw, and how far the plane reaches.
-    y : array-like (n,), optional
+    y : array-like of shape (n_samples,), default=None
         Their classes or values.
     n_steps : int, default=150
         Points along each side of the grid at which the model predicts.

@@ -29,10 +29,10 @@ def describe_data(X: Any, y: Any = None) -> dict[str, Any]:
 
     Parameters
     ----------
-    X : MultiTable, dict or list of tables or of Gram matrices, stack of shape (n, k, n_kernels), or table
+    X : table, MultiTable, dict or list of tables or Gram matrices, or stack of Gram matrices
         Each table has a row for each sample. The views of one table are given by ``view_tables(X, kernels)``
         of ``multikernel.views``.
-    y : array-like of shape (n,), default=None
+    y : array-like of shape (n_samples,), default=None
         Classes of the samples. Fractions are values, which are not shown.
 
     Returns
@@ -147,7 +147,7 @@ def data_overview(X: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
     ----------
     X : MultiTable, dict of tables, stack of Gram matrices, or what ``describe_data`` returned
         As for :func:`describe_data`.
-    y : array-like of shape (n,), default=None
+    y : array-like of shape (n_samples,), default=None
         Classes of the samples.
     """
     data = X if isinstance(X, Mapping) and "patterns" in X else describe_data(X, y)

@@ -64,7 +64,7 @@ def _draw_cells(ax: Axes, shares: pd.DataFrame) -> None:
     values = shares.to_numpy(dtype=float)
     largest = max(float(np.abs(values).max()), 1e-300)
     is_signed = float(values.min()) < 0.0
-    # small shares are told apart too, where one view has nearly all
+    # small shares are distinguished too, where one view has nearly all
     scale = Normalize(-largest, largest) if is_signed else PowerNorm(0.5, 0.0, largest)
     cells = ax.imshow(
         np.ma.masked_equal(values, 0.0),

@@ -97,7 +97,7 @@ def rules(comparison: Any, *, ax: Axes | None = None) -> Axes:
         its name, first on top; ``"baselines"``, up to two rules that the others are to beat; ``"weights"``, a
         DataFrame with a row for each rule in that order and a column for each kernel, or None; ``"scoring"``;
         ``"title"``.
-    ax : Axes, optional
+    ax : Axes, default=None
         Where to draw; a new figure, with the weights beside the scores, if left out.
 
     Returns

@@ -70,7 +70,7 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
     ----------
     model : CombinedKernelPCA
         Fitted.
-    labels : array-like (n,), optional
+    labels : array-like of shape (n_samples,), default=None
         A colour, a marker and an entry of the legend for each.
     """
     points = getattr(model, "embedding_", None)
@@ -101,7 +101,7 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
 
     Parameters
     ----------
-    view : str, optional
+    view : str, default=None
         Which view; that whose weight varies most if left out.
     """
     part, place = part_of(evaluation, "gate"), part_of(evaluation, "embedding")
@@ -293,9 +293,9 @@ def kernel_matrix(K: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    K : array (n, n)
+    K : array of shape (n_samples, n_samples)
         Similarities; not modified.
-    y : array-like (n,), optional
+    y : array-like of shape (n_samples,), default=None
         Classes, whose samples are put side by side, or values, in whose order the samples are put. Fractions
         are values. The samples keep their order if left out.
 

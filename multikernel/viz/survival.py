@@ -50,7 +50,7 @@ def kaplan_meier(
         Of the times, such as ``"months"``.
     at_risk : bool, default=True
         Whether to write the numbers at risk.
-    ax : Axes, optional
+    ax : Axes, default=None
         Where to draw; a new figure if left out.
 
     Returns

@@ -24,7 +24,7 @@ def target_views(parts: Any, *, order: str = "views", ax: Axes | None = None) ->
 
     Parameters
     ----------
-    parts : DataFrame (n_targets, n_views)
+    parts : DataFrame of shape (n_targets, n_views)
         Of ``score_by_view(X, y)``, or any table of numbers with a row for each target.
     order : {"views", "given"}, default="views"
         - "views": targets with the same dominant view stand together, the largest first.
@@ -68,7 +68,7 @@ def dominant_views(parts: Any, *, least: float = _LEAST, ax: Axes | None = None)
 
     Parameters
     ----------
-    parts : DataFrame (n_targets, n_views)
+    parts : DataFrame of shape (n_targets, n_views)
         As for :func:`target_views`.
     least : float, default=0.01
         Targets whose largest part is below it have no dominant view.

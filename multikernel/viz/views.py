@@ -261,7 +261,7 @@ def contribution_map(found: Any, *, machine: str | None = None, ax: Axes | None 
     found : Explanation, DataFrame or dict
         Of ``multikernel.inspection.explain``; of ``contributions_frame`` of a model; or the part
         ``["why"]["contributions"]`` of an evaluation.
-    machine : str, optional
+    machine : str, default=None
         Which machine of several; for each sample that of the highest score if left out.
 
     Examples

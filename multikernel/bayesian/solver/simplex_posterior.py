@@ -174,7 +174,7 @@ class _Pace:
         self.ended: Status | None = None
 
     def is_over(self, kind: str, count: int = 1) -> bool:
-        """Whether so many more evaluations of a kind would end too late."""
+        """Whether this many more evaluations of a kind would end too late."""
         self.ended = self.ended or reason_to_stop(count * self.took.get(kind, 0.0))
         return self.ended is not None
 

@@ -82,7 +82,7 @@ class KernelKMeans:
         return shares(nothing.astype(float) if nothing.any() else spreads.min() / spreads)
 
     def solve(self, n_init: int = 10, max_iter: int = 300, seed: int = 0) -> KMeansResult:
-        """The best of several starts, of at most so many turns each."""
+        """The best of several starts, with a maximum number of turns each."""
         equal = np.full(len(self.Ks), 1.0 / len(self.Ks))
         K, rng = self.combine(equal), np.random.default_rng(seed)
         found: list[KMeansResult] = []

@@ -117,7 +117,7 @@ def require_finite(result: Any) -> None:
 
 @contextmanager
 def refusing_overflow() -> Iterator[None]:
-    """Refuse a problem whose numbers leave floating point on the way to a solution."""
+    """Refuse a problem whose numbers overflow before a solution is found."""
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             yield

@@ -39,7 +39,7 @@ class CrossViewMap(FoundTable):
         ``feature``.
     correlations : DataFrame
         A row for each column of the map, its correlation with each component.
-    shares : array (n_components,)
+    shares : array of shape (n_components,)
         The part of the variance of the learned kernel that each component has.
     answer : str
         What was found, in a sentence.
@@ -108,7 +108,7 @@ class CrossViewMap(FoundTable):
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
+        ax : matplotlib axes, default=None
             Without it a figure is made.
 
         Returns

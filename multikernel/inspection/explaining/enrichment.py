@@ -45,9 +45,9 @@ class Enrichment(FoundTable):
         A row for each set, the smallest p-value first, indexed by set: ``share`` of the weight, the mean over
         the path; ``by_chance``, its mean over permuted targets; ``z``, the difference in standard deviations
         of these; ``p_value``, ``p_adjusted``, and ``enriched``, whether that is at most `level`.
-    shares : DataFrame (n_sets, n_values)
+    shares : DataFrame of shape (n_sets, n_values)
         The share of each set in the weight, at each value of the parameter.
-    p_values : DataFrame (n_sets, n_values)
+    p_values : DataFrame of shape (n_sets, n_values)
         Of these shares, not adjusted.
     parameter : str
     n_permutations : int

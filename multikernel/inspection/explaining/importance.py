@@ -56,7 +56,7 @@ class FeatureImportance(FoundTable):
         the standard deviation, the smallest and the largest importance of a fold, and ``in_top`` is the share
         of folds in which the feature is among the first `n_top`.
     n_samples : int
-    importances : array (n_features, n_repeats) or None
+    importances : array of shape (n_features, n_repeats) or None
         What the score loses in each repeat, by permutation.
     score : float or None
         Of the samples as they are, by permutation.
@@ -65,7 +65,7 @@ class FeatureImportance(FoundTable):
     n_repeats : int or None
     level : float or None
         Of the intervals.
-    fold_importances : array (n_features, n_folds) or None
+    fold_importances : array of shape (n_features, n_folds) or None
         The importance in each fold, where `cv` was given.
     n_top : int or None
         How many features count as the first of a fold.
@@ -247,7 +247,7 @@ def feature_importance(
         Of this library, or a pipeline or a search that ends in one.
     X : array, sparse matrix, DataFrame, dict of tables or MultiTable
         Samples, as for ``predict``. Precomputed kernels have no columns and are refused.
-    y : array-like (n,), optional
+    y : array-like of shape (n_samples,), default=None
         Their labels or values, which a score needs; coefficients and sensitivities do not read them.
     method : {"auto", "permutation", "coefficients", "sensitivity"}, default="auto"
         What the importance of a column is:
@@ -276,7 +276,7 @@ def feature_importance(
         How often each group is permuted.
     level : float in (0, 1), default=0.95
         Of the intervals.
-    sample_weight : array (n,), optional
+    sample_weight : array of shape (n_samples,), default=None
         Of the score.
     cv : None, int, splitter or list of (train, test), default=None
         With folds, whether the same columns matter in other samples: copies of the model are fitted to the

@@ -249,9 +249,11 @@ class Explanation(FoundTable):
         ----------
         sample : id or int, default=None
             The id of the sample, or its row number; None for the most wrong one, or the first without `y`.
-        ax : matplotlib axes, optional
+        ax : matplotlib axes, default=None
             Without it a figure is made.
-        machine, by
+        machine : str, default=None
+            As of `sample`.
+        by : {"views", "features"}, default="views"
             As of `sample`.
         most : int, default=12
             Maximum number of steps.
@@ -288,9 +290,9 @@ def explain(
         Of this library, with ``contributions``, or a pipeline or a search that ends in one.
     X : as for ``predict``
         The samples to explain.
-    y : array-like (n,), optional
+    y : array-like of shape (n_samples,), default=None
         Their targets, for the errors.
-    X_train, y_train : as for ``fit``, optional
+    X_train, y_train : as for ``fit``, default=None
         The samples that the model was fitted to, in their order. With them, scores have the bounds that the
         duality gap gives, and support samples their ids.
     n_neighbors : int, default=5

@@ -21,7 +21,7 @@ and the greatest for f − ε. With that, every optimal score at x lies in
     [f(x) − ε(x) + b_low, f(x) + ε(x) + b_high].
 
 This is of the machine with the kernel that was learned. Learned weights on a ball of norm p > 1 are, with
-q = 2p / (p + 1), the problem with ½‖f‖²_{2,q} = ½ (Σ_m ‖f_m‖^q)^{2/q} in the place of ½‖f‖², which is
+q = 2p / (p + 1), the problem with ½‖f‖²_{2,q} = ½ (Σ_m ‖f_m‖^q)^{2/q} instead of ½‖f‖², which is
 strongly convex with modulus q − 1 in that norm. With the gap G of both, weights and machine, therefore
 
     ‖f − f*‖_{2,q} ≤ √(2 G / (q − 1)),     |f(x) − f*(x)| ≤ √(2 G / (q − 1)) · (Σ_m k_m(x, x)^{q'/2})^{1/q'}

@@ -161,7 +161,7 @@ def select_views(
 
     Parameters
     ----------
-    estimator : estimator with kernels, or what stands for kernels
+    estimator : estimator with kernels, or kernels
         Of the estimator its ``kernels`` are taken; for ``method="stability"`` also what it learns from half
         of the samples. It is not fitted itself. Kernels are as everywhere: "precomputed", a list of kernels
         or views, a dict, a KernelBank.
@@ -187,7 +187,7 @@ def select_views(
         samples say. Else targets are permuted within groups, and halves hold whole groups.
     n_permutations : int, default=None
         Of the tests: how many permutations are drawn at most; None is 20 for each view divided by `level`,
-        999 at least. Few views take so many: drawing ends when 20 had a statistic as large.
+        999 at least. Few views need all of them: drawing ends when 20 had a statistic as large.
     max_false : float, default=1.0
         Of stability selection: the bound on the expected number of views that are selected falsely.
     threshold : float in (0.5, 1], default=0.75

@@ -65,7 +65,7 @@ class ViewShapley(FoundTable):
         With all views, and with none.
     n_permutations : int or None
         How many orders of the views were sampled; None where the values are exact.
-    fold_values : array (n_views, n_folds)
+    fold_values : array of shape (n_views, n_folds)
         The values on each fold; one column for ``method="functions"``.
     answer : str
         What was found, in a sentence.
@@ -275,7 +275,7 @@ def _game(method: str, subject: Subject, data: tuple[Any, Any, Any], scoring: An
 
 
 def _of_functions(subject: Subject, X: Any, y: Any, scoring: Any) -> Game:
-    """The fitted model, with the median over the samples in the place of what each other view adds."""
+    """The fitted model, with the median over the samples instead of what each other view adds."""
     final, name = subject.final, type(subject.final).__name__
     if not hasattr(final, "contributions") or not final._adds_kernels:
         raise NotAdditive(f'the scores of {name} are no sums over views. Use method="refit".')

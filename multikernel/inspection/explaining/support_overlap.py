@@ -81,7 +81,7 @@ class SupportOverlap(FoundTable):
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
+        ax : matplotlib axes, default=None
             Without it a figure is made.
         most : int, default=None
             Maximum number of pairs that are named, those of largest gain; None for 10.
@@ -110,10 +110,10 @@ def support_overlap(
 
     Parameters
     ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+    kernels : "auto", "precomputed", kernel, View, list of these, dict or KernelBank
         Two views or more, as for :class:`multikernel.CombinedKernelClassifier`.
-    X : table, dict of tables or MultiTable; array (n, n, n_kernels) of precomputed kernels
-    y : array-like (n,)
+    X : table, dict of tables, MultiTable, or array of shape (n_samples, n_samples, n_kernels)
+    y : array-like of shape (n_samples,)
         The classes.
     C : float, default=1.0
         Penalty on margin violations of the machines, for kernels of mean diagonal 1.

@@ -101,12 +101,12 @@ def compare(
         class. Copies of them are fitted: a search such as GridSearchCV chooses anew in every fold. "auto"
         means ``CenteredAlignment()``, ``AlignmentRule(centered=True)``, ``MarginMKL()`` and, for classes,
         ``EasyMKL()``.
-    X : array, DataFrame, sparse matrix or stack of kernels (n, n, n_kernels), optional
+    X : array, DataFrame, sparse matrix or stack of kernels (n_samples, n_samples, n_kernels), default=None
         What the models take.
-    y : array-like of shape (n,) or (n, n_outputs), optional
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
         Labels or values.
-    datasets : dict of str to (X, y), optional
-        Several data sets in the place of `X` and `y`.
+    datasets : dict of str to (X, y), default=None
+        Several data sets instead of `X` and `y`.
     baselines : bool, str, list or dict, default=False
         Other models to compare with, on the same folds; each model is tested against those that have its own
         kernels and machine, and against all that have none. On one data set only. True is the first, the
@@ -128,31 +128,31 @@ def compare(
         included, that read X; of several tables, they read all columns beside each other. What reads columns
         does not apply to precomputed kernels: it is left out, and the result says why; named in a list, it is
         an error.
-    reference : str, optional
+    reference : str, default=None
         The model that all others are tested against; "best" is the one with the highest mean. Without it,
         each model is tested against its baselines, or every pair where there are none.
     kernels : "auto", "precomputed", kernel, View, or list, default="auto"
         Of weight learners, as for :class:`multikernel.CombinedKernelClassifier`.
-    machine : classifier or regressor on a precomputed kernel, optional
+    machine : classifier or regressor on a precomputed kernel, default=None
         Of weight learners. Default ``SVC(kernel="precomputed")`` for classes, and
         ``KernelRidge(kernel="precomputed")`` for values.
     task : {"auto", "classification", "regression"}, default="auto"
         What weight learners take y for. "auto": values where y holds fractions or has two dimensions, else
         classes.
-    scoring : str, callable, list or dict, optional
+    scoring : str, callable, list or dict, default=None
         A score that is higher for better predictions, as scikit-learn names it, or a function of
         ``(estimator, X, y)``; accuracy for classifiers and R² for regressors if None, whatever the
         estimators' own score would be. A list, or a dict of names, has several: each has its own table and
         verdicts (`Comparison.by_score`), and the first decides. The best single view is chosen by it too.
-    cv : int, splitter or iterable of (train, test), optional
-        The folds of all models. An int is so many folds, stratified for classifiers; a splitter of
+    cv : int, splitter or iterable of (train, test), default=None
+        The folds of all models. An int is the number of folds, stratified for classifiers; a splitter of
         scikit-learn's, such as ``RepeatedStratifiedKFold(n_splits=5, n_repeats=3)``, or the row numbers of
         training and test parts themselves. Default: five repetitions of two folds.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n_samples,), default=None
         Samples that belong together, such as those of one patient: they are never on both sides of a fold,
         neither here nor on the inner folds on which a model is tuned, and tests take groups, not samples, for
         what is drawn at random. With `datasets` a dict of them by name.
-    sample_weight : array-like of shape (n,), optional
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, for the fits and for the scores. A model or a score that takes none is an
         error. With `datasets` a dict of them by name.
     level : float, default=0.05
@@ -165,10 +165,10 @@ def compare(
         is left out of the result, with the reason.
     random_state : int, default=0
         Draws the folds, and seeds every parameter of the models called random_state that is None.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         How many fits are computed at the same time, in processes; -1 for all processors. The result does
         not depend on it.
-    store : str or path, optional
+    store : str or path, default=None
         A file of JSON lines. A stored score is used again only if the model (its class, its parameters, and
         the code of functions among them), the data, the scoring, the seed and the versions of multikernel
         and scikit-learn are the same; other scores in the file are left alone. A file that holds anything
@@ -313,7 +313,7 @@ def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[
         for name, model in zip(short, several, strict=True)
     ]
     if len(set(names)) < len(names):
-        raise ValueError(f"models must differ; got {names}. Give a dictionary to tell them apart.")
+        raise ValueError(f"models must differ; got {names}. Give a dictionary to distinguish them.")
     return dict(zip(names, several, strict=True))
 
 
@@ -355,7 +355,7 @@ def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
     for _, y in data.values():
         if kind == "classification" and np.unique(np.asarray(y), return_counts=True)[1].min() < 2:
             raise ValueError(
-                "y holds whole numbers or names, which are taken for classes, and one class has a single "
+                "y holds whole numbers or names, which are read as classes, and one class has a single "
                 "sample. Use task='regression' if y is a number to predict, or leave that class out."
             )
     return kind

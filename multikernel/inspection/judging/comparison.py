@@ -63,24 +63,24 @@ class Comparison(Found):
     scores : DataFrame
         A row for each fold: ``dataset``, ``estimator``, ``repetition`` and ``fold``, counted from 0, and
         ``score``, the higher the better; further columns are kept.
-    reference : str, optional
+    reference : str, default=None
         The estimator that all others are tested against; "best" is the one with the highest mean. Without
         it, each estimator is tested against its baselines, or every pair where there are none.
-    baselines : dict of str to (kind, estimators), optional
+    baselines : dict of str to (kind, estimators), default=None
         The estimators that are simpler rivals, what kind each is of, and which are tested against it.
     level : float, default=0.05
         Of the tests.
     scoring : str, default="score"
         What the scores are called.
-    about : About, optional
+    about : About, default=None
         What is said beside the scores.
-    samples : dict of (dataset, estimator) to array of shape (n_repetitions, n), optional
+    samples : dict of (dataset, estimator) to array of shape (n_repetitions, n_samples), default=None
         The score of each sample in each repetition, whose means are the scores.
     equivalence : float, default=0.01
         Differences whose confidence interval lies within ± this are none in practice.
-    protocols : dict of str to Protocol, optional
+    protocols : dict of str to Protocol, default=None
         The folds of each data set, where they are known.
-    others : dict of str to Comparison, optional
+    others : dict of str to Comparison, default=None
         The same models by further scores.
 
     Attributes
@@ -96,20 +96,21 @@ class Comparison(Found):
     tests : DataFrame
     weights : DataFrame
 
-    Notes
-    -----
-    ``str(comparison)`` is a page of Markdown: the answer, and a table with a row for each estimator, or, of
-    several data sets, a row for each of them with significant wins between two pairs of asterisks. Notebooks
-    show the same table as HTML.
-
     Examples
     --------
     >>> rows = [(name, fold // 2, fold % 2, score + 0.002 * (fold % 2))
     ...         for name, score in {"ours": 0.9, "theirs": 0.8}.items() for fold in range(10)]
     >>> scores = pd.DataFrame(rows, columns=["estimator", "repetition", "fold", "score"])
     >>> print(Comparison(scores.assign(dataset="toy"), reference="theirs").answer)
-    ours has the best mean score of 2 models, 0.901: better than theirs (0.801; +0.100 [+0.100, +0.100], p = 0), as far as 10 folds can tell.
-    """  # noqa: E501
+    ours has the best mean score of 2 models, 0.901: better than theirs (0.801; +0.100 [+0.100, +0.100], p =
+    0), as far as 10 folds can tell.
+
+    Notes
+    -----
+    ``str(comparison)`` is a page of Markdown: the answer, and a table with a row for each estimator, or, of
+    several data sets, a row for each of them with significant wins between two pairs of asterisks. Notebooks
+    show the same table as HTML.
+    """
 
     def __init__(
         self,
@@ -175,7 +176,7 @@ class Comparison(Found):
         Parameters
         ----------
         estimator : str
-        dataset : str, optional
+        dataset : str, default=None
             May be left out where there is only one.
         """
         dataset = self._one_dataset(dataset)
@@ -250,7 +251,7 @@ class Comparison(Found):
 
         Parameters
         ----------
-        dataset : str, optional
+        dataset : str, default=None
             May be left out where there is only one.
 
         Returns
@@ -427,7 +428,7 @@ class Comparison(Found):
 
         Parameters
         ----------
-        title : str, optional
+        title : str, default=None
         digits : int, default=3
             Behind the point.
 
@@ -481,9 +482,9 @@ class Comparison(Found):
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
+        ax : matplotlib axes, default=None
             Without it a figure is made, which shows the weights as well where all estimators have some.
-        dataset : str, optional
+        dataset : str, default=None
             May be left out where there is only one.
 
         Returns

@@ -82,19 +82,18 @@ def evaluate(
     ----------
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one. It is not modified.
-    X : array, sparse matrix or DataFrame (n, d), several tables; or, precomputed, a stack (n, n, n_kernels),
-        dict or list of Gram matrices
-        The samples that the model was fitted to, in the same order: this cannot be checked but for their
-        number.
-    y : array-like (n,), optional
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Or several tables; with ``kernels="precomputed"``, a stack, dict or list of Gram matrices. These are
+        the samples that the model was fitted to, in the same order: only their number is checked.
+    y : array-like of shape (n_samples,), default=None
         Their labels or values; models of the samples alone need none.
-    X_test : as X, optional
+    X_test : as X, default=None
         An independent cohort, such as the samples of another hospital: the model as it is predicts them, and
         its scores have bootstrap intervals. Whole views may be missing where the model was fitted with
         ``KernelBank(missing=...)``.
-    y_test : array-like (n_test,), optional
+    y_test : array-like of shape (n_test,), default=None
         Labels or values of the cohort.
-    parts : iterable of str
+    parts : iterable of str, default=USUAL_PARTS
         Those to compute; by default all of the first list, which take some forty refits.
 
         - "stability", "without_view", "baselines", "held_out", "overfitting" (training scores beside held-out
@@ -111,21 +110,21 @@ def evaluate(
         best single view, the plain sum and a tuned RBF SVM; "all" adds late fusion, stacking, gradient
         boosting and others; a list has names and ``(name, estimator)`` pairs. "kept views alone" is the model
         on the views with ``keep``; True and "all" include it where there are some.
-    scoring : str, callable, list or dict, optional
+    scoring : str, callable, list or dict, default=None
         The score, as for :func:`multikernel.compare`; of several the first decides, and the parts have what
         the others say in ``by_score``. Accuracy for classifiers and R² for regressors if None.
-    cv : int, splitter or iterable of (train, test), optional
+    cv : int, splitter or iterable of (train, test), default=None
         The folds of all refits, as for :func:`multikernel.compare`. Default: five repetitions of two folds
         for comparisons, and five folds for held-out predictions.
-    groups : array-like (n,), optional
+    groups : array-like of shape (n_samples,), default=None
         Samples that belong together, such as those of one patient: they are never on both sides of a fold.
-    sample_weight : array-like (n,), optional
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in refits and scores, those that the model was fitted with.
     random_state : int, default=0
         Draws folds and samples: the same seed, the same result, whatever `n_jobs` is.
     n_jobs : int, default=1
         Refits at the same time, in processes; -1 for all processors.
-    store : path, optional
+    store : path, default=None
         A file of JSON lines that keeps each refit: call again after a stop, and only what is missing is
         computed.
     progress : bool or callable, default=True

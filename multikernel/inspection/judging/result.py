@@ -107,7 +107,7 @@ class Evaluation(Found, Mapping[str, Any]):
 
         Parameters
         ----------
-        part : str, optional
+        part : str, default=None
             One of `parts`. Without it the scores of all models that were refitted: the model, its rivals and
             the model without each view.
 
@@ -135,9 +135,9 @@ class Evaluation(Found, Mapping[str, Any]):
 
         Parameters
         ----------
-        part : str, optional
+        part : str, default=None
             One of `parts`; the first that has a picture if left out, the rivals before all others.
-        ax : Axes, optional
+        ax : Axes, default=None
             Where to draw.
 
         Returns

@@ -107,7 +107,7 @@ class AllColumns(TransformerMixin, BaseEstimator):
         - "category": a frame in which gaps stay gaps and categories have pandas' dtype, as
           HistGradientBoostingClassifier reads them.
 
-        Of the categories of a column, the 250 most frequent are told apart.
+        Of the categories of a column, the 250 most frequent are distinguished.
 
     Examples
     --------

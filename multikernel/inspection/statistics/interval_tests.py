@@ -90,9 +90,9 @@ def repeated_cv_test(
     ----------
     a : array-like of shape (n_repetitions, n_samples)
         The score of each sample in each repetition for one model; or the differences of both, without `b`.
-    b : array-like of shape (n_repetitions, n_samples), optional
+    b : array-like of shape (n_repetitions, n_samples), default=None
         The scores of the other model on the same folds.
-    groups : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,), default=None
         Samples that belong together, such as those of one patient; the groups are what is drawn at random.
     test_size : float, default=0.5
         The share of the samples that are in the test part of a fold: 0.1 for ten folds.
@@ -142,7 +142,7 @@ def corrected_t_test(a: Any, b: Any = None, *, test_size: float, level: float = 
     ----------
     a : array-like of shape (n_folds,) or (n_repetitions, n_folds)
         The scores of one model on all folds; or the differences of both, without `b`.
-    b : array-like of the same shape, optional
+    b : array-like of the same shape, default=None
         The scores of the other model on the same folds.
     test_size : float
         The share of the samples that are in the test part of a fold: 0.1 for ten folds.

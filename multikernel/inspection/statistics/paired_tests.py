@@ -100,7 +100,7 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     ----------
     a : array-like of shape (5, 2)
         The scores of one learner, one row for each repetition; or the differences of both, without `b`.
-    b : array-like of shape (5, 2), optional
+    b : array-like of shape (5, 2), default=None
         The scores of the other on the same folds.
 
     Returns
@@ -147,15 +147,15 @@ def wilcoxon_signed_rank(a: Any, b: Any = None, *, method: str = "demsar") -> Si
 
     Parameters
     ----------
-    a : array-like of shape (n,)
+    a : array-like of shape (n_samples,)
         The scores of one learner, one for each data set; or the differences of both, without `b`.
-    b : array-like of shape (n,), optional
+    b : array-like of shape (n_samples,), default=None
         The scores of the other on the same data sets.
     method : {"demsar", "wilcox", "pratt", "zsplit", "exact"}, default="demsar"
         What becomes of differences that are zero, and of ties:
 
         - ``"demsar"``: half of the zeros' ranks go to each side, after one of an odd number of zeros is left
-          out; the variance knows nothing of ties;
+          out; the variance ignores ties;
         - ``"wilcox"``: zeros are left out; ``"pratt"``: they are ranked, then left out; ``"zsplit"``: half of
           their ranks go to each side. These three are scipy's, normal with a variance that is corrected for
           ties, without a correction for continuity;
@@ -311,11 +311,12 @@ def holm(pvalues: Any) -> Array:
 
     Parameters
     ----------
-    pvalues : array-like (k,), between 0 and 1
+    pvalues : array-like of shape (k,)
+        Between 0 and 1.
 
     Returns
     -------
-    array (k,), in the order given
+    array of shape (k,), in the order given
 
     References
     ----------
@@ -351,7 +352,7 @@ def win_tie_loss(
     scores : mapping of str to mapping of str to array-like of shape (5, 2)
         ``scores[estimator][dataset]``: the scores of five repetitions of two-fold cross-validation, on the
         same folds for every estimator. Higher is better: give errors with a minus sign.
-    reference : str, optional
+    reference : str, default=None
         The estimator that all others are compared with; without it, every pair is compared.
     level : float, default=0.05
         Of every test.
@@ -394,7 +395,7 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
     ----------
     scores : mapping of str to mapping of str to array-like of shape (5, 2)
         ``scores[estimator][dataset]``.
-    reference : str, optional
+    reference : str, default=None
     level : float, default=0.05
 
     Returns

@@ -20,7 +20,7 @@ def survival_calibration(
     ----------
     y : target of a survival model
         The samples that were predicted, best held out.
-    survival : array-like of shape (n,)
+    survival : array-like of shape (n_samples,)
         Their predicted probabilities of no event up to `time`.
     time : float
         Some samples must be observed until then.
@@ -34,7 +34,7 @@ def survival_calibration(
     DataFrame
         A row for each group, lowest prediction first: the mean ``predicted`` survival, the ``observed`` one
         by Kaplan and Meier with its interval ``low`` to ``high``, samples ``n`` and ``events`` until then.
-        NaN where nobody of a group is observed for so long. ``attrs["time"]`` is the time.
+        NaN where no sample of a group is observed for that long. ``attrs["time"]`` is the time.
 
     Examples
     --------

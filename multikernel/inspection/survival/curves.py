@@ -197,7 +197,7 @@ def logrank_test(y: Any, groups: Any) -> LogRankTest:
     ----------
     y : target of a survival model
         Event and time in any form that ``fit`` takes.
-    groups : array-like of shape (n,)
+    groups : array-like of shape (n_samples,)
         The group of each sample, two at least.
 
     Returns
@@ -261,7 +261,7 @@ def risk_groups(risk: Any, n_groups: int = 2, *, reference: Any = None) -> pd.Ca
 
     Parameters
     ----------
-    risk : array-like of shape (n,)
+    risk : array-like of shape (n_samples,)
     n_groups : int, default=2
         From 2 to 5.
     reference : array-like, default=None
@@ -269,7 +269,7 @@ def risk_groups(risk: Any, n_groups: int = 2, *, reference: Any = None) -> pd.Ca
 
     Returns
     -------
-    Categorical of shape (n,)
+    Categorical of shape (n_samples,)
         Of ``"low risk"``, ``"medium risk"``, ``"high risk"``, or by number where there are more.
 
     Examples

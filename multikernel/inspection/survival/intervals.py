@@ -50,9 +50,9 @@ def concordance_interval(
     ----------
     y : target of a survival model
         The samples that were predicted, best held out.
-    risk : array-like of shape (n,)
+    risk : array-like of shape (n_samples,)
         Higher is earlier.
-    sample_weight : array-like of shape (n,), default=None
+    sample_weight : array-like of shape (n_samples,), default=None
     level : float, default=0.05
         1 − `level` is the coverage.
 
@@ -85,12 +85,12 @@ def concordance_test(y: Any, risk: Any, other: Any, *, level: float = 0.05) -> I
     """Test whether two risk scores of the same held-out samples have the same concordance index.
 
     Of models that were fitted to folds, compare the scores of the folds by :func:`corrected_t_test` instead:
-    this test knows nothing of the training sets.
+    this test ignores the training sets.
 
     Parameters
     ----------
     y : target of a survival model
-    risk, other : array-like of shape (n,)
+    risk, other : array-like of shape (n_samples,)
         Higher is earlier.
     level : float, default=0.05
         1 − `level` is the coverage of the interval.

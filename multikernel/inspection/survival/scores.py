@@ -125,7 +125,7 @@ def concordance_index_ipcw(
         Training samples, from which the probability of censoring is estimated.
     y : target of a survival model
         The samples that were predicted, best held out.
-    risk : array-like of shape (n,)
+    risk : array-like of shape (n_samples,)
         Higher is earlier, as ``predict`` of a survival model returns it.
     tau : float, default=None
         Only events before this time count; needed where events are later than what the training samples say
@@ -170,7 +170,7 @@ def cumulative_dynamic_auc(
         Training samples, from which the probability of censoring is estimated.
     y : target of a survival model
         The samples that were predicted, best held out.
-    risk : array-like of shape (n,) or (n, n_times)
+    risk : array-like of shape (n_samples,) or (n_samples, n_times)
         Higher is earlier; of models whose order changes with time, a column for each time.
     times : array-like of shape (n_times,)
         Increasing. Before each of them there is an event, and after it a sample is still observed.
@@ -246,7 +246,7 @@ def brier_curve(y_train: Any, y: Any, survival: Any, times: Any) -> BrierCurve:
         Training samples, from which the probability of censoring is estimated.
     y : target of a survival model
         The samples that were predicted, best held out.
-    survival : array-like of shape (n, n_times)
+    survival : array-like of shape (n_samples, n_times)
         Predicted probabilities of no event up to each of the times, such as
         ``model.predict_survival_function(X, times)``.
     times : array-like of shape (n_times,)
@@ -293,7 +293,7 @@ def integrated_brier_score(y_train: Any, y: Any, survival: Any, times: Any) -> f
     Parameters
     ----------
     y_train, y : targets of a survival model
-    survival : array-like of shape (n, n_times)
+    survival : array-like of shape (n_samples, n_times)
         Predicted probabilities of no event up to each of the times.
     times : array-like of shape (n_times,)
         As for :func:`brier_curve`, which also gives the score at each time.

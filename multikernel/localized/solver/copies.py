@@ -1,8 +1,8 @@
 """Where sigmoid gates over copies of a kernel set out: along the directions in which J falls fastest.
 
-Gates of copies that are alike stay alike: J has no slope that tells them apart. Its curvature does. Move the
-gates of copies 1 … c of kernel K from η = ½ by s_m δ_i, with Σ_m s_m = 0 and Σ_m s_m² = 1. The kernel changes
-by δ_i δ_j K_ij, with nothing of first order, and J, by Danskin's theorem, by
+Gates of copies that are alike stay alike: J has no slope that distinguishes them. Its curvature does. Move
+the gates of copies 1 … c of kernel K from η = ½ by s_m δ_i, with Σ_m s_m = 0 and Σ_m s_m² = 1. The kernel
+changes by δ_i δ_j K_ij, with nothing of first order, and J, by Danskin's theorem, by
 
     −½ δ' M δ,        M = Σ_r (β_r β_r') ∘ K ⪰ 0,
 
@@ -25,7 +25,7 @@ _ACTIVATION = 1.0  # standard deviation of v_m'x + v_m0 of the leading direction
 
 
 def part_copies(objective: "GatedObjective", start: Array) -> Array:
-    """The start (P, D + 1) with the gates of copies told apart; one solve of the machines, at η = ½."""
+    """The start (P, D + 1) with the gates of copies distinguished; one solve of the machines, at η = ½."""
     objective.machines.reset()
     objective.value(np.zeros(start.size))
     parted = start.copy()

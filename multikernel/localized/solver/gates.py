@@ -117,7 +117,7 @@ def _pull(slopes: Array, X: Array) -> Array:
 
 
 def _softmax(a: Array) -> Array:
-    """exp(a) / Σ exp(a) of each row, in the place of ``a``; fast where columns are contiguous."""
+    """exp(a) / Σ exp(a) of each row, instead of ``a``; fast where columns are contiguous."""
     by_gate = a.T
     by_gate -= by_gate.max(axis=0)
     np.exp(by_gate, out=by_gate)

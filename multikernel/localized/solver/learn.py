@@ -148,7 +148,7 @@ class DescentOptions:
     patience: int = 1  # so many steps running have to fall below it
     max_iter: int = 100  # steps
     callback: Callback | None = None  # called with every entry of the history; True stops the descent
-    # index arrays of the parameters that move by turns; None: all move together
+    # index arrays of the parameters that move alternately; None: all move together
     blocks: Sequence[Array] | None = None
 
 

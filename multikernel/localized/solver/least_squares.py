@@ -3,7 +3,7 @@
     J = Σ_k max_β y_k'β − ½ β'(K + D)β,   1'β = 0 with an intercept,   D = diag(alpha / weight)
 
 is 1/alpha times min_f Σ_k ½ Σ_i weight_i (y_ik − f_k(x_i))² + alpha/2 ‖f_k‖². All outputs y_k have the same
-matrix A = K + D. Its Cholesky factor takes n³/3 operations, a conjugate gradient step some 4 n² for each
+matrix A = K + D. Its Cholesky factor takes n³/3 operations, a conjugate gradient step about 4 n² for each
 output: where K has changed little since the last factor M M', steps in the metric of M M' solve the new
 problem, and only a matrix that needs many of them, or is small, is factored again. Where K = Z'Z with few
 rows of features Z (R, n), a product takes 2 R n operations, and I + Z D⁻¹ Z' is factored instead, which gives

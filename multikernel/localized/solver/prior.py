@@ -4,7 +4,7 @@
 
 With n = Σ_i w_i this is, up to a constant, minus the logarithm of a Dirichlet density of the mean gate
 π_m = t_m / n with concentration 1 − s, floored by one sample, for 1 + t_m = n (π_m + 1/n). A gate that is
-closed everywhere has no part of it; a first sample is dear, and more samples of an open gate are cheap, so
+closed everywhere has no part of it; a first sample is costly, and more samples of an open gate are cheap, so
 that few gates with many samples each cost less than many with few. It is concave in π: the start has a say in
 which gates close.
 """

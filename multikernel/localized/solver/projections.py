@@ -187,7 +187,7 @@ class ProjectionModel:
         return np.ones((len(X), 1)) if V is None else self.gate.values(V, X)
 
     def blocks(self, n_features: int) -> list[Array] | None:
-        """Index arrays of W and of V, to move by turns; the gate reads as many features, or some."""
+        """Index arrays of W and of V, to move alternately; the gate reads as many features, or some."""
         end = self.n_projection_parameters(n_features)
         n_read = n_features if self.gating_columns is None else self.gating_columns.size
         n_gate = self.n_regions * (n_read + 1)

@@ -18,7 +18,7 @@ from multikernel.report.words import format_cell, format_difference
 
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
-    """How many of each class were taken for which."""
+    """Number of samples of each class that were predicted as each class."""
     rows = [
         [label, *map(format_cell, counts)]
         for label, counts in zip(confusion["labels"], confusion["counts"], strict=True)

@@ -19,7 +19,7 @@ import api_pages  # noqa: E402
 import docstrings  # noqa: E402
 import reproduction  # noqa: E402
 
-from docs import check_code, check_site  # noqa: E402
+from docs import check_code, check_site, draw_choose  # noqa: E402
 
 # --- names and paths ---------------------------------------------------------------------------------------
 
@@ -336,6 +336,22 @@ def test_what_is_loaded_from_elsewhere_and_dead_links_are_found(tmp_path):
     ]
     dead = check_site.dead_links(pages)
     assert [link.split(": ")[1].split()[0] for link in dead] == ["b.html#nowhere", "c.html", "#top"]
+
+
+def test_the_pages_that_people_write_are_opened_and_samples_of_the_others(tmp_path):
+    names = ["start.html", "guide/views.html", "auto_api/a.html", "_modules/b.html", check_site.SAMPLES[0]]
+    pages = [tmp_path.resolve() / name for name in names]
+    assert check_site.written_pages(tmp_path, pages) == ["start.html", "guide/views.html", names[-1]]
+    assert set(check_site.SEARCHES.values()) & {f"tutorials/{page.stem}.html" for page in TUTORIALS}
+
+
+def test_the_decision_picture_is_what_its_script_draws_and_names_what_there_is():
+    assert draw_choose.PATH.read_text(encoding="utf-8") == draw_choose.picture()
+    named = {
+        word for _, answers in draw_choose.STEPS for word in re.findall(r"\w*MKL\w+|\w+Ridge\b", str(answers))
+    }
+    public = {address.rpartition(".")[2] for address in api_pages.home_of_each().values()}
+    assert len(named) > 8 and named <= public
 
 
 def test_the_tests_on_the_page_of_defects_exist():

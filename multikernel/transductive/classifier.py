@@ -592,7 +592,7 @@ def warn_of_extension(model: Any, X: Any) -> None:
         )
         if model.vectors is not None:
             text = (
-                "vectors are extended to new points by the mean kernel, from their values at the points of "
+                "vectors are carried to new points by the mean kernel, from their values at the points of "
                 "fit."
             )
     elif model._precomputed:

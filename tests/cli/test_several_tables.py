@@ -242,7 +242,7 @@ def test_without_ids_the_rows_must_agree(place, tmp_path):
     other = pd.read_csv(place / "labels.csv").assign(x=1.0 * np.arange(N_OLD)).drop(columns="sample")
     other.to_csv(tmp_path / "b.csv", index=False)
     words = ("--table", f"a={tmp_path / 'a.csv'}", "--table", f"b={tmp_path / 'b.csv'}", "-y", "y")
-    assert "no --id: the rows" in call("fit", *words, "-o", tmp_path / "m").stderr
+    assert "no --id: assuming" in call("fit", *words, "-o", tmp_path / "m").stderr
     lines = call("predict", tmp_path / "m", *words[:4]).stdout.splitlines()
     assert lines[0] == "row,prediction" and len(lines) == N_OLD + 1
     other[:9].to_csv(tmp_path / "b.csv", index=False)

@@ -152,7 +152,7 @@ def test_eigenvectors_given_are_eigenvectors_found():
         np.testing.assert_allclose(model.kernel_weights_, found.kernel_weights_, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(model.eigenvalues_, found.eigenvalues_)
     other = np.random.default_rng(1).normal(size=(5, split()[0].shape[1]))
-    with pytest.warns(UserWarning, match="extended to new points"):
+    with pytest.warns(UserWarning, match="carried to new points"):
         one, two = found.decision_function(other), given.decision_function(other)
     np.testing.assert_allclose(one, two, atol=1e-7)
 

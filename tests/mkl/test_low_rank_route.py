@@ -124,7 +124,7 @@ def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (MKLClassifier(VIEWS, multiclass="joint"), r"multiclass='joint' is not available .*'shared'.*gram='dense'"),
+        (MKLClassifier(VIEWS, multiclass="joint"), r"multiclass='joint' is not .*'shared'.*gram='dense'"),
         (MKLClassifier(VIEWS, C=np.inf), r"C=inf has no low-rank route.*gram='dense'"),
         (MKLClassifier(VIEWS, C="learn", loss="squared_hinge"), r"C='learn' has no low-rank .*gram='dense'"),
         (MKLClassifier(KernelBank(VIEWS, psd="shift")), r"psd='shift' repairs Gram matrices.*Leave psd out"),

@@ -87,3 +87,15 @@ def test_a_page_asks_for_fewer_than_forty_lines_of_code(page):
     found = list(STEPS.finditer(page.read_text(encoding="utf-8")))
     bodies = [step[name] or "" for step in found for name in ("new_body", "end_body", "after_body", "text")]
     assert 10 < sum(bool(line.strip()) for body in bodies for line in body.split("\n")) < 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_places_that_a_page_names_are_there(page):
+    for step in STEPS.finditer(page.read_text(encoding="utf-8")):
+        if path := step["end"] or step["after"] or step["changed"]:
+            text = (ROOT / path).read_text(encoding="utf-8")
+            lines = [line.strip() for line in text.split("\n")]
+            assert not step["after"] or any(line.startswith(step["line"]) for line in lines), step["line"]
+            assert not step["changed"] or step["old"] in text, step["old"]
+        elif step["new"]:
+            assert not (ROOT / step["new"]).exists(), step["new"]

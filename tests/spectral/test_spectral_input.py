@@ -107,7 +107,7 @@ def test_one_label_for_each_class_works_and_warns(data):
 
 def test_an_eigenvector_without_scatter_inside_the_classes_warns():
     model = SpectralKernelClassifier("precomputed", reg=5.0)
-    with pytest.warns(UserWarning, match=r"1 of 3 eigenvectors hardly vary .* held at 1000 times") as caught:
+    with pytest.warns(UserWarning, match=r"1 of 3 eigenvectors barely vary .* held at 1000 times") as caught:
         model.fit(block_kernel(), np.repeat([0, 1], 6))
     assert caught[0].filename == __file__
     first, *others = sorted(model.spectral_weights_, reverse=True)

@@ -7,6 +7,7 @@ import pkgutil
 from multikernel import rules as weights
 from multikernel.registry import get_method, list_methods
 from multikernel.rules import WeightLearner
+from tests import survey_map
 from tests.public import public_estimators
 
 ORDER = (
@@ -163,6 +164,8 @@ def methods_page():
         rows = sorted(families[family])
         table = [COLUMNS, ["---"] * len(COLUMNS), *rows]
         parts.append(f"## {family[0].upper()}{family[1:]}\n\n{introduction(family)}{lines_of(table)}\n")
+    table = [survey_map.COLUMNS, ["---", "---", "---", "--:", "--:"], *survey_map.rows()]
+    parts.append(f"{survey_map.HEAD}{lines_of(table)}\n")
     table = [LEFT_OUT_COLUMNS, ["---"] * len(LEFT_OUT_COLUMNS), *LEFT_OUT]
     return "\n".join([*parts, LEFT_OUT_HEAD + lines_of(table) + "\n"])
 

@@ -8,7 +8,8 @@ was stopped goes on, and ``--again NAME ...`` measures methods anew.
 Protocol, set before any result was seen: at most 300 training and 500 test samples of a set, drawn by class
 with the seeds 0 and 1, the same for all methods; one Gaussian kernel with the median width for each view.
 The columns of the views stand beside each other in one table, standardized but for word counts. Methods of
-one kernel get one Gaussian kernel on all columns.
+one kernel get one Gaussian kernel on all columns; projections, hierarchical kernels and hyperkernels read the
+table.
 A fit is told to end after a minute where the method has ``max_time``. Methods for two classes run on the set
 with two classes only. Two draws are few: differences of a few points are chance.
 """
@@ -127,7 +128,7 @@ def as_page(records: Sequence[Record]) -> str:
         f"{len(SEEDS)} draws of at most {MOST_TRAIN} training samples; one Gaussian kernel for each view; "
         "all methods with their defaults. The last column: mean difference from `MKLClassifierCV` on the "
         "same sets, in points. Two draws are few: differences of a few points are chance. A dash: the method "
-        f"refuses the set, since it is for two classes. Not measured: {left}.",
+        f"refuses the set, as said below. Not measured: {left}.",
         "",
         "| method | " + " | ".join(SETS) + " | beside `MKLClassifierCV` |",
         "|---|" + "--:|" * (len(SETS) + 1),

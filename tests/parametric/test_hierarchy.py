@@ -9,6 +9,7 @@ import pytest
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, SquaredError, SquaredHinge
 from multikernel.core.weights.learn import learn_weights
+from multikernel.parametric.solver import hierarchy
 from multikernel.parametric.solver.hierarchy import Hierarchy, learn_hierarchy, sources
 
 N = 24
@@ -140,6 +141,24 @@ def test_bounds_of_sources_are_sums_over_all_that_contain_them(degree):
                 total += y @ product(problem, w) @ y / sum(1.7 ** (len(v) - 1) for v in between) ** 2
         assert bound == pytest.approx(total, rel=1e-10)
         assert own == pytest.approx(y @ product(problem, t) @ y / 1.7 ** (2 * len(t) - 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_bounds_of_many_sources_are_those_of_each(degree):
+    problem, y, _ = make_problem(n_variables=5, degree=degree, growth=1.7)
+    nodes = [node for node in all_sets(problem) if len(node) <= 3]
+    W = np.outer(y, y)
+    forms, bounds = problem.bounds_of(nodes, W)
+    each = np.array([problem.forms_of(node, W) for node in nodes])
+    np.testing.assert_allclose(forms, each[:, 0], rtol=1e-10)
+    np.testing.assert_allclose(bounds, each[:, 1], rtol=1e-10)
+
+
+def test_sources_that_are_not_reached_in_time_bound_nothing(monkeypatch):
+    problem, y, prices = make_problem(n_variables=5, degree=2, growth=1.7)
+    monkeypatch.setattr(hierarchy, "is_over", lambda: True)
+    result, _ = learn_hierarchy(problem, [SquaredError(y, 1.0 / prices)], Options(tol=1e-6, max_iter=1))
+    assert result.lower_bound == 0.0 and result.gap == pytest.approx(1.0)
 
 
 def test_sources_are_the_sets_whose_parts_are_active():

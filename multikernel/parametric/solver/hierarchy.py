@@ -29,6 +29,7 @@ K_i / (1 + b)², and needs no list of the supersets.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -105,15 +106,71 @@ class Hierarchy:
 
     def _supersets(self, others: Sequence[int], more: int) -> Array:
         """Σ over at most ``more`` of the other variables of the products of K_i / (1 + b)²."""
-        scale = 1.0 / (1.0 + self.growth) ** 2
-        if more == 1:
-            return 1.0 + scale * self.Ks[list(others)].sum(axis=0)
         sums = [np.ones_like(self.Ks[0]), *(np.zeros_like(self.Ks[0]) for _ in range(more))]
         for i in others:  # elementary symmetric polynomials
-            scaled = scale * self.Ks[i]
+            scaled = self._scale * self.Ks[i]
             for k in range(more, 0, -1):
                 sums[k] += scaled * sums[k - 1]
         return np.asarray(sum(sums))
+
+    def bounds_of(self, nodes: Sequence[Node], W: Array) -> tuple[Array, Array]:
+        """`forms_of` of many sources; those that are not reached in time have the bound infinity.
+
+        Sources that differ in their last variable alone are looked at together. Where at most two variables
+        may be added to them, the sum over these is a polynomial in the kernel of the last one.
+        """
+        forms, bounds = np.zeros(len(nodes)), np.full(len(nodes), np.inf)
+        groups: dict[Node, list[int]] = {}
+        for k, node in enumerate(nodes):
+            groups.setdefault(node[:-1], []).append(k)
+        for base, members in groups.items():
+            if is_over():
+                break
+            more = min(self.degree, len(self.Ks)) - len(base) - 1
+            d = self.strength((*base, 0)) ** 2
+            if more > 2:
+                for k in members:
+                    if is_over():
+                        break
+                    forms[k], bounds[k] = self.forms_of(nodes[k], W)
+                continue
+            last = [nodes[k][-1] for k in members]
+            forms[members], bounds[members] = (found / d for found in self._with_last(base, last, more, W))
+        return forms, bounds
+
+    def _with_last(self, base: Node, last: list[int], more: int, W: Array) -> tuple[Array, Array]:
+        """d² q and d² S of the sets of ``base`` and one variable each, to which at most two may be added."""
+        own = W if not base else W * self.kernel(base)
+        factors, s = [np.ones_like(W)], self._scale
+        if more:
+            first, second = self._power_sums
+            q1 = first - self.Ks[list(base)].sum(axis=0)
+            factors = [1.0 + s * q1, np.full_like(W, -s)]
+            if more == 2:
+                q2 = second - (self.Ks[list(base)] ** 2).sum(axis=0)
+                factors[0] += 0.5 * s**2 * (q1**2 - q2)
+                factors = [factors[0], factors[1] - s**2 * q1, np.full_like(W, s**2)]
+        weights = [(own * factor).ravel() for factor in factors]
+        forms, bounds = np.empty(len(last)), np.empty(len(last))
+        for k, i in enumerate(last):
+            K = power = self.Ks[i].ravel()
+            forms[k], bounds[k] = own.ravel() @ K, weights[0] @ K
+            for weight in weights[1:]:
+                power = power * K
+                bounds[k] += weight @ power
+        return forms, bounds
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 / (1.0 + self.growth) ** 2
+
+    @cached_property
+    def _power_sums(self) -> tuple[Array, Array]:
+        """Σ K_i and Σ K_i², entry by entry, over all variables."""
+        squares = np.zeros_like(self.Ks[0])
+        for K in self.Ks:
+            squares += K**2
+        return self.Ks.sum(axis=0), squares
 
 
 class _Active:
@@ -302,8 +359,8 @@ def _look_outside(
     """The sources, their own forms q_t / d_t², and the bounds S_t of them with all that contain them."""
     outside = sources(active.nodes, len(problem.Ks), problem.degree)
     W = point.machine.duals.T @ point.machine.duals
-    found = [problem.forms_of(node, W) for node in outside]
-    return outside, [own for own, _ in found], [bound for _, bound in found]
+    forms, bounds = problem.bounds_of(outside, W)
+    return outside, forms.tolist(), bounds.tolist()
 
 
 def _chosen(outside: list[Node], forms: list[float], bounds: list[float], level: float) -> list[Node]:
@@ -318,6 +375,6 @@ def _chosen(outside: list[Node], forms: list[float], bounds: list[float], level:
 
 def _certified(point: _Point, largest: float) -> SolveResult:
     """The result with the bounds of the problem over all sets."""
-    lower = point.machine.lower_bound - 0.5 * max(0.0, largest - point.own)
+    lower = max(point.machine.lower_bound - 0.5 * max(0.0, largest - point.own), 0.0)  # no value is negative
     gap = max(relative_gap(point.upper, lower, point.least_size), 0.0)
     return replace(point.machine, weights=point.zeta, lower_bound=lower, gap=gap)

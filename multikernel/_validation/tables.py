@@ -166,7 +166,7 @@ def check_float_dtype(dtype: Any) -> np.dtype[Any]:
 
 WHOLE_VIEWS = (
     "Samples that lack a view as a whole, all of its columns, are accepted by MKLClassifier, MKLRegressor, "
-    "MKLRidge, MKLSurvival and MKLOneClass with KernelBank(kernels, missing='complete')."
+    "MKLRidge, MKLSurvival, MKLOneClass and the clusterings with KernelBank(kernels, missing='complete')."
 )
 
 

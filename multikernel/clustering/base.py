@@ -13,6 +13,7 @@ from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.estimator import KernelEstimator
 from ..core.inputs import Samples
 from ..core.missing_views import FILL_OF, missing_of
+from ..core.neighbors import squared_distances
 from ..core.optim.loop import Status
 from ..core.stack.sums import variance_scales, weighted_sum
 from ..views import make_bank
@@ -31,6 +32,8 @@ class KernelClustering(ClusterMixin, KernelEstimator):
         "mean",
         "complete",
     )  # what is done with samples that lack views
+
+    _more_time: ClassVar[str] = "max_time, or lower n_init"
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -60,9 +63,11 @@ class KernelClustering(ClusterMixin, KernelEstimator):
         else:
             needed = check_positive_integer("n_clusters", self.n_clusters)
         if needed > n_distinct or n < 2:
+            auto = self.n_clusters == "auto"
+            need = "clusters need as many samples, and two at least" if not auto else "needs three samples"
             raise ValueError(
-                f"n_clusters={self.n_clusters} clusters need as many samples, and two at least; got "
-                f"n_samples={n}{'' if n_distinct == n else f', of which {n_distinct} differ and count'}."
+                f"n_clusters={self.n_clusters!r} {need}; got n_samples={n}"
+                f"{'' if n_distinct == n else f', of which {n_distinct} differ and count'}."
             )
         check_positive_integer("n_init", self.n_init)
         check_positive_integer("max_iter", self.max_iter)
@@ -83,9 +88,21 @@ class KernelClustering(ClusterMixin, KernelEstimator):
         """The number of clusters, ``n_clusters_``."""
         if self.n_clusters != "auto":
             self.n_clusters_ = int(self.n_clusters)
+            self._warn_if_equal(Ks, scales)
             return
         K = weighted_sum(Ks, 1.0 / (len(Ks) * scales))
         self.n_clusters_ = widest_gap(graph_spectrum(K, min(MAX_AUTO, len(K) - 1) + 1))
+
+    def _warn_if_equal(self, Ks: Array, scales: Array) -> None:
+        """Tell that fewer samples differ than there are clusters."""
+        squares = squared_distances(weighted_sum(Ks, 1.0 / (len(Ks) * scales)))
+        n_distinct = len(squares) - np.count_nonzero(np.tril(squares == 0.0, -1).any(axis=1))
+        if n_distinct < self.n_clusters_:
+            warn_caller(
+                f"{type(self).__name__}: {n_distinct} distinct samples are fewer than n_clusters="
+                f"{self.n_clusters_}, so that equal samples are in different clusters. Lower n_clusters.",
+                ConvergenceWarning,
+            )
 
     def _warn_if_ended(self, status: Status, what: str) -> None:
         """Tell that clusters or weights still changed."""
@@ -93,9 +110,9 @@ class KernelClustering(ClusterMixin, KernelEstimator):
             return
         by_time = status == Status.MAX_TIME
         limit = f"max_time={self.max_time:g} seconds" if by_time else f"max_iter={self.max_iter} turns"
+        remedy = "max_iter" if not by_time else self._more_time
         warn_caller(
-            f"{type(self).__name__}: {what} still changed after {limit}. Raise "
-            f"{'max_time, or lower n_init' if by_time else 'max_iter'}.",
+            f"{type(self).__name__}: {what} still changed after {limit}. Raise {remedy}.",
             ConvergenceWarning,
         )
 

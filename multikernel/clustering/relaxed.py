@@ -190,6 +190,7 @@ class SimpleMKKM(KernelClustering):
         reference="Liu 2023",
     )
     certificate = "optimality"
+    _more_time = "max_time"
 
     tol: float = field(default=1e-3, kw_only=True)
 
@@ -310,6 +311,7 @@ class RegularizedMKKM(KernelClustering):
     )
     certificate = "stationarity"
     _fills = ("error", "absent", "mean", "complete")
+    _more_time = "max_time"
 
     reg: float = field(default=10.0, kw_only=True)
 

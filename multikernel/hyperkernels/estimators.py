@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_choice, check_number
 from ..core.about import About
 from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems, decide
@@ -23,6 +23,7 @@ from ..core.inputs import (
     encode_labels,
     price_samples,
     require_two_classes,
+    standard_deviation,
     weigh_samples,
 )
 from ..core.optim.loop import Options
@@ -34,6 +35,7 @@ from .solver.harmonic import Harmonic, sum_of_powers
 from .solver.learn import HyperkernelResult, learn_hyperkernel
 
 _ROUNDING = 1e-9
+_FREE_SHARE = 0.1  # of the standard deviation of y: errors that are not penalized by default
 
 HYPERKERNELS = About(
     family="margin",
@@ -82,10 +84,13 @@ class _Hyperkernel(KernelEstimator):
 
     def _check_parameters(self) -> None:
         self._check_numerics()
-        check_finite_price(self.C)
+        self._check_penalty()
         check_number("reg", self.reg, above=0.0)
         if not 0.0 < check_number("decay", self.decay, above=0.0) <= 0.95:
             raise ValueError(f"decay must be at most 0.95; got {self.decay!r}.")
+
+    def _check_penalty(self) -> None:
+        check_finite_price(self.C)
 
     def _fit_base(self, X: Any, samples: Samples) -> Harmonic:
         """The base kernels of the samples; the bank is kept for prediction."""
@@ -112,9 +117,9 @@ class _Hyperkernel(KernelEstimator):
         normalize = None if stored.normalize == "auto" else stored.normalize
         return replace(stored, kernels=kernels, normalize=normalize)
 
-    def _learn(self, base: Harmonic, losses: Sequence[Loss], samples: Samples) -> HyperkernelResult:
+    def _learn(self, base: Harmonic, losses: Sequence[Loss], C: float, samples: Samples) -> HyperkernelResult:
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
-        penalty = float(self.reg) * float(self.C) * float(samples.weights.sum())
+        penalty = float(self.reg) * C * float(samples.weights.sum())
         with refusing_overflow():
             found = learn_hyperkernel(base, losses, penalty, options)
         if found.suspicious:
@@ -252,10 +257,11 @@ class HyperkernelClassifier(ClassifierMixin, _Hyperkernel):
         samples = self._distinct(X, codes, weights)
         base = self._fit_base(X, samples)
         problem = binary_problems(codes[samples.rows], self.classes_, "shared")[0]
-        prices = price_samples(self.C, samples.weights)
+        C = float(self.C)
+        prices = price_samples(C, samples.weights)
         self.machine_names_ = problem.names
         losses = [Hinge(signs, prices) for signs in problem.signs]
-        self._store(self._learn(base, losses, samples), base, samples)
+        self._store(self._learn(base, losses, C, samples), base, samples)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -299,10 +305,11 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
         Base kernels, with values from 0 to 1, such as Gaussian ones. "auto" is a Gaussian kernel of all
         columns. They are not normalized unless a view or bank says so. Powers are narrower than the kernel
         itself, and the mixture hardly makes up for one of a wrong width.
-    C : float, default=1.0
-        Penalty on errors beyond epsilon.
-    epsilon : float, default=0.1
-        Half the width of the tube without loss.
+    C : float or "auto", default="auto"
+        Penalty on errors beyond epsilon. "auto" is the square root of the standard deviation of y: the
+        kernel grows by the same factor, and the model does not depend on the unit of y.
+    epsilon : float or "auto", default="auto"
+        Errors below it are not penalized. "auto" is a tenth of the standard deviation of y.
     reg : float, default=1.0
         Strength of the penalty on the norm of the kernel, relative to C times the number of samples.
     decay : float, default=0.6
@@ -323,6 +330,7 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
 
     Attributes
     ----------
+    C_, epsilon_ : float, the penalty and the width of this fit
     power_weights_, kernel_weights_, support_, dual_coef_, intercept_, objective_, dual_gap_
         As for :class:`HyperkernelClassifier`, with one machine.
     view_names_, n_iter_, status_, history_
@@ -348,7 +356,8 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
     2005.
     """
 
-    epsilon: float = field(default=0.1, kw_only=True)
+    C: float | str = field(default="auto", kw_only=True)
+    epsilon: float | str = field(default="auto", kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HyperkernelRegressor":
         """Learn the kernel and the machine.
@@ -362,15 +371,32 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
             Multiplies C sample by sample.
         """
         self._check_parameters()
-        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate_table(X, reset=True)
         values = check_targets(self, X, y, multi_output=False)[:, 0]
         samples = self._distinct(X, values, check_sample_weights(sample_weight, values.size))
         base = self._fit_base(X, samples)
         self.machine_names_ = ["y"]
-        loss = EpsilonInsensitive(values[samples.rows], price_samples(self.C, samples.weights), epsilon)
-        self._store(self._learn(base, [loss], samples), base, samples)
+        own = values[samples.rows]
+        middle = float(np.median(own))
+        self._in_units(standard_deviation(own, samples.weights))
+        loss = EpsilonInsensitive(own - middle, price_samples(self.C_, samples.weights), self.epsilon_)
+        self._store(self._learn(base, [loss], self.C_, samples), base, samples)
+        self.intercept_ = self.intercept_ + middle
         return self
+
+    def _check_penalty(self) -> None:
+        for name in ("C", "epsilon"):
+            if isinstance(value := getattr(self, name), str):
+                check_choice(f"{name}, where it is not a number,", value, ("auto",))
+        if not isinstance(self.C, str):
+            check_finite_price(self.C)
+        if not isinstance(self.epsilon, str):
+            check_number("epsilon", self.epsilon, at_least=0.0)
+
+    def _in_units(self, spread: float) -> None:
+        """Penalty and width in numbers: with C and the kernel in √spread, all terms are in spread^1.5."""
+        self.C_ = float(np.sqrt(spread)) if isinstance(self.C, str) else float(self.C)
+        self.epsilon_ = _FREE_SHARE * spread if isinstance(self.epsilon, str) else float(self.epsilon)
 
     def predict(self, X: Any) -> Array:
         """Predicted values.

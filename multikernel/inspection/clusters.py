@@ -142,6 +142,8 @@ def cluster_stability(
     3
     """
     _require_clustering(model)
+    if not isinstance(n_clusters, Iterable) or isinstance(n_clusters, str):
+        raise TypeError(f"n_clusters must be a list of numbers, such as range(2, 9); got {n_clusters!r}.")
     numbers = [check_positive_integer("n_clusters", number) for number in n_clusters]
     if not numbers or min(numbers) < 2:
         raise ValueError(f"n_clusters must be numbers of 2 at least; got {numbers}.")

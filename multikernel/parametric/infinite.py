@@ -48,6 +48,12 @@ def _fit_families(model: Any, X: Any, samples: Samples) -> tuple[Array, list[int
     """The fixed kernels (n_fixed, n, n) with their positions, and the families; the bank is kept."""
     model._check_numerics()
     model._check_storage()
+    if samples.rows.size < 2 and not model._precomputed:
+        n = samples.group.size
+        alike = "" if n == 1 else ", all the same (samples of weight 0 do not count)"
+        raise ValueError(
+            f"widths are learned from two samples at least that differ; got n_samples={n}{alike}."
+        )
     model._bank = make_bank(model.kernels, **model._bank_options)
     Ks = np.asarray(model._fit_stack(X, samples), np.float64)
     model._tell_of_kernels(Ks)

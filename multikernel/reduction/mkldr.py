@@ -18,7 +18,7 @@ from ..core.neighbors import squared_distances
 from ..core.optim.loop import Options
 from ..core.stack.sums import variance_scales, weighted_sum
 from ..views import make_bank
-from .solver.directions import SCALINGS, Directions, scaled
+from .solver.directions import SCALINGS, Directions, SingularWithinError, scaled
 from .solver.graphs import CRITERIA, SUPERVISED, graph_pair
 from .solver.weights import ReductionResult, ScatterProblem
 
@@ -185,8 +185,17 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         scales = variance_scales(Ks, self.view_names_)
         between, within = self._graphs(Ks, scales, codes, y)
         problem = ScatterProblem(Ks, scales, between, within, float(self.reg))
-        self._store(problem.solve(n_components, Options(tol=self.tol, max_iter=self.max_iter)), scales)
+        self._store(self._solve(problem, n_components), scales)
         return self
+
+    def _solve(self, problem: ScatterProblem, n_components: int) -> ReductionResult:
+        try:
+            return problem.solve(n_components, Options(tol=self.tol, max_iter=self.max_iter))
+        except SingularWithinError:
+            raise SingularWithinError(
+                f"criterion {self.criterion!r}: the samples to hold together do not differ (repeated "
+                f"samples, or one of each class). Use more samples; if they differ, raise reg={self.reg!r}."
+            ) from None
 
     def _check_parameters(self) -> None:
         if not callable(self.criterion):

@@ -1,6 +1,7 @@
 """Multiple kernel k-means: brute force, scikit-learn's k-means, the closed form of the weights, new rows."""
 
 import itertools
+import warnings
 
 import cvxpy as cp
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from multikernel import KernelBank, View, stack_kernels
-from multikernel.clustering import MultipleKernelKMeans
+from multikernel.clustering import MaxMarginClustering, MultipleKernelKMeans, RegularizedMKKM, SimpleMKKM
 from multikernel.clustering.solver.kmeans import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
 from tests.raw import raw
@@ -150,9 +151,11 @@ def test_clusters_of_equal_samples_have_no_spread():
         np.hstack([X, noise])
     )
     assert sure.simplex_weights_.tolist() == [1.0, 0.0] and sure.inertia_ == pytest.approx(0.0)
-    more = MultipleKernelKMeans(Linear(), n_clusters=5).fit(X)
+    with pytest.warns(ConvergenceWarning, match="3 distinct samples are fewer"):
+        more = MultipleKernelKMeans(Linear(), n_clusters=5).fit(X)
+        all_alone = MultipleKernelKMeans(Linear(), n_clusters=12).fit(X)
     assert len(set(more.labels_)) == 5 and more.inertia_ == pytest.approx(0.0)
-    assert MultipleKernelKMeans(Linear(), n_clusters=12).fit(X).labels_.tolist() == list(range(12))
+    assert all_alone.labels_.tolist() == list(range(12))
 
 
 def test_starts_are_distinct_samples():
@@ -221,3 +224,18 @@ def test_a_sample_of_weight_w_is_w_samples(precomputed):
     doubled = MultipleKernelKMeans(views, n_clusters=3, n_init=30).fit(X, sample_weight=2 * weights)
     if not precomputed:
         assert doubled.inertia_ == pytest.approx(2 * one.inertia_)
+
+
+@pytest.mark.parametrize("cls", [MultipleKernelKMeans, SimpleMKKM, RegularizedMKKM, MaxMarginClustering])
+def test_fewer_distinct_samples_than_clusters_are_told(cls):
+    X = np.repeat([[0.0, 1.0], [3.0, 4.0]], 8, axis=0)
+    with pytest.warns(ConvergenceWarning, match="2 distinct samples are fewer than n_clusters=3"):
+        cls(Gaussian(), n_clusters=3).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert set(cls(Gaussian(), n_clusters=2).fit(X).labels_[:8]) == {0}
+
+
+def test_auto_says_how_many_samples_it_needs():
+    with pytest.raises(ValueError, match="n_clusters='auto' needs three samples; got n_samples=2"):
+        MultipleKernelKMeans(Gaussian(), n_clusters="auto").fit(np.eye(2))

@@ -229,3 +229,10 @@ def test_simple_mkkm_by_scipy():
         constraints={"type": "eq", "fun": lambda g: g.sum() - 1.0},
     )
     assert fit(SimpleMKKM, Ks).objective_ <= found.fun * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("cls", [SimpleMKKM, RegularizedMKKM])
+def test_the_end_of_the_time_is_not_blamed_on_the_starts(cls):
+    Ks, _ = problem(n=30)
+    with pytest.warns(ConvergenceWarning, match=r"the weights still changed .* Raise max_time\.$"):
+        cls("precomputed", n_clusters=3, max_time=1e-9, tol=1e-12).fit(stack_kernels(Ks))

@@ -176,3 +176,29 @@ def test_a_saved_model_is_the_same(tmp_path):
     model = HyperkernelRegressor(VIEWS).fit(X, X[:, 0])
     save_model(model, tmp_path / "model.mkl")
     np.testing.assert_array_equal(load_model(tmp_path / "model.mkl").predict(X), model.predict(X))
+
+
+def test_regression_does_not_depend_on_the_unit_or_the_origin_of_y():
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    one = HyperkernelRegressor(VIEWS, tol=1e-8).fit(X, y)
+    assert one.score(X, y) > 0.7
+    for unit, origin in ((1e-4, 0.0), (1e4, 1e7)):
+        model = HyperkernelRegressor(VIEWS, tol=1e-8).fit(X, unit * y + origin)
+        np.testing.assert_allclose((model.predict(X) - origin) / unit, one.predict(X), atol=1e-3)
+        np.testing.assert_allclose(model.power_weights_ / np.sqrt(unit), one.power_weights_, atol=1e-3)
+        assert pytest.approx(one.C_ * np.sqrt(unit)) == model.C_
+        assert model.epsilon_ == pytest.approx(one.epsilon_ * unit)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"C": "x"}, "C, where it is not a number"),
+        ({"C": 0.0}, "C must"),
+        ({"epsilon": -1.0}, "epsilon must"),
+    ],
+)
+def test_penalties_that_are_none_are_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        HyperkernelRegressor(**options).fit(np.eye(4), np.arange(4.0))

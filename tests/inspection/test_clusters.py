@@ -100,3 +100,10 @@ def test_refusals():
     for options in ({"share": 1.0}, {"n_subsamples": 1}, {"n_clusters": [1]}, {"n_clusters": [30]}):
         with pytest.raises(ValueError):
             cluster_stability(model, X, **options)
+
+
+def test_one_number_of_clusters_is_refused():
+    with pytest.raises(
+        TypeError, match=r"n_clusters must be a list of numbers, such as range\(2, 9\); got 3"
+    ):
+        cluster_stability(MultipleKernelKMeans(KERNELS), np.eye(8), n_clusters=3)

@@ -128,3 +128,10 @@ def test_transforms_are_refused_where_a_width_is_learned():
         InfiniteMKLClassifier(views).fit(X, Y > 0)
     fixed = [View("wave", Gaussian(gamma=2.0), [0], transforms="center")]
     assert InfiniteMKLClassifier(fixed).fit(X, Y > 0).kernel_weights_.size == 1
+
+
+def test_widths_need_two_samples_that_differ():
+    with pytest.raises(ValueError, match=r"two samples at least that differ; got n_samples=6, all the same"):
+        InfiniteMKLOneClass(Gaussian()).fit(np.ones((6, 2)))
+    with pytest.raises(ValueError, match=r"two samples at least that differ; got n_samples=1\.$"):
+        InfiniteMKLRegressor(Gaussian()).fit(np.ones((1, 2)), [1.0])

@@ -256,3 +256,13 @@ def test_more_components_than_keep_anything_apart():
         model = fit(Ks, y > 0, n_components=3)
     assert np.abs(model.eigenvalues_[1:]).max() < 1e-8 * model.eigenvalues_[0]
     np.testing.assert_allclose(model.objective_, fit(Ks, y > 0).objective_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("criterion", ["lda", "laplacian"])
+def test_samples_to_hold_together_that_do_not_differ(criterion):
+    n_repeats = 1 if criterion == "lda" else 10
+    X, y = np.repeat(np.eye(2), n_repeats, axis=0), np.repeat([0, 1], n_repeats)
+    with pytest.raises(
+        ValueError, match=f"criterion '{criterion}': the samples to hold together do not differ"
+    ):
+        MKLDR(Gaussian(), criterion=criterion, n_components=1).fit(X, y)

@@ -100,8 +100,8 @@ def plan_fit(
     chosen = get_method(usual_method(data) if method is None else method)
     if not chosen.predicts:
         raise ValueError(
-            f"{chosen.name} does not predict new rows, so that it has no place here. Choose another method, "
-            "such as mkl; in Python, multikernel has it."
+            f"{chosen.name} does not predict new rows. Choose another method, such as mkl, or use "
+            f"{chosen.class_names[0]} in Python."
         )
     found, doubts = find_task(data, task, chosen)
     if parameters is not None and not isinstance(parameters, Mapping):

@@ -72,7 +72,7 @@ class _Hyperkernel(KernelEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    C: float = 1.0
+    C: Any = 1.0  # a number; for regression also "auto"
     reg: float = 1.0
     decay: float = 0.6
     tol: float = 1e-3
@@ -356,7 +356,7 @@ class HyperkernelRegressor(RegressorMixin, _Hyperkernel):
     2005.
     """
 
-    C: float | str = field(default="auto", kw_only=True)
+    C: Any = field(default="auto", kw_only=True)
     epsilon: float | str = field(default="auto", kw_only=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HyperkernelRegressor":

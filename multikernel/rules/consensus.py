@@ -79,6 +79,8 @@ class StatisRule(WeightLearner):
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_flag("centered", self.centered)
         products = _inner_products(Ks, self.centered)
+        if self.centered and Ks.shape[1] < 2:
+            raise ValueError("the consensus of centered kernels needs two samples at least; got n_samples=1.")
         norms = np.sqrt(np.diagonal(products))
         self.similarities_ = products / np.outer(norms, norms)
         values, vectors = np.linalg.eigh(self.similarities_)

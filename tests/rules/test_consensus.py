@@ -111,3 +111,8 @@ def test_one_kernel_and_scales():
     one = SimilarityNetworkFusion(n_neighbors=4).fit(Ks).fused_
     other = SimilarityNetworkFusion(n_neighbors=4).fit([100.0 * Ks[0], Ks[1], 0.01 * Ks[2]]).fused_
     np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
+def test_one_sample_has_no_consensus():
+    with pytest.raises(ValueError, match="two samples at least; got n_samples=1"):
+        StatisRule().fit_combine({"a": np.eye(1), "b": 2.0 * np.eye(1)})

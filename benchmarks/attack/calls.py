@@ -34,6 +34,7 @@ OUTPUTS = (
     "transform",
     "contributions",
     "contributions_frame",
+    "predict_components",
     "predict_cumulative_hazard",
     "predict_survival_function",
     "predict_survival_bands",

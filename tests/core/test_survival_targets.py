@@ -96,10 +96,10 @@ REFUSED = {
     "swapped names": ({"event": TIME, "time": EVENT.astype(int)}, "appear to be swapped"),
     "lengths": ((EVENT, TIME[:3]), "got 4 of event, 3 of time"),
     "empty": (([], []), "at least one sample"),
-    "R's status": ((EVENT + 1, TIME), "entry 0 is 2. Where 2 stands for the event, as in R, pass event == 2"),
+    "R's status": ((EVENT + 1, TIME), "entry 0 is 2. If 2 means the event, as in R, pass event == 2"),
     "words": (
         (["dead", "alive", "dead", "dead"], TIME),
-        r"'dead'.*stands for the event \(it holds 'dead', 'alive'\)",
+        r"'dead'. Compare it with the value of the event \(it holds 'dead', 'alive'\)",
     ),
     "event missing": (([1, None, 1, 1], TIME), "must not be missing; entry 1 is None"),
     "event NaN": (([1, np.nan, 1, 1], TIME), "must not be missing; entry 1 is nan"),

@@ -319,7 +319,7 @@ def test_a_difference_without_a_direction_is_a_tie():
         (win_tie_loss, ({"a": {}, "b": {}},), {}, "one data set at least; estimator 'a' has none"),
         (win_tie_loss, ({"a": {"d": BASE}, "b": {"e": BASE}},), {}, "'b' and 'a' do not share 'd'"),
         (win_tie_loss, ({"a": {"d": P}, "b": {"d": P[:4]}},), {}, r"\['b'\]\['d'\] .*got shape \(4, 2\)"),
-        (win_tie_loss, (SCORES,), {"reference": "mine"}, "estimators, 'ours', 'theirs'; got 'mine'"),
+        (win_tie_loss, (SCORES,), {"reference": "mine"}, "models, 'ours', 'theirs'; got 'mine'"),
         (win_tie_loss, (SCORES,), {"level": 5}, "level must be less than 1; got 5"),
         (win_tie_loss, (SCORES,), {"method": "t"}, "method must be one of"),
     ],

@@ -378,7 +378,7 @@ def test_a_start_for_other_losses_is_refused():
     unbalanced = replace(found, duals=np.where(found.duals > 0, 0.5, 1.0) * found.duals)
     with pytest.raises(ValueError, match="must be feasible"):
         learn_weights(Ks, [task.loss()], start=unbalanced)
-    with pytest.raises(ValueError, match="same samples and machines"):
+    with pytest.raises(ValueError, match="same samples and classes"):
         learn_weights(Ks, [task.loss()] * 2, start=found)
 
 

@@ -160,6 +160,10 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     def _reads_labels(self) -> bool:
         return isinstance(self.criterion, str) and self.criterion in SUPERVISED
 
+    @property
+    def _criterion_name(self) -> str:
+        return str(getattr(self.criterion, "__name__", self.criterion))
+
     def fit(self, X: Any, y: Any = None) -> "MKLDR":
         """Find directions and weights.
 
@@ -192,9 +196,11 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         try:
             return problem.solve(n_components, Options(tol=self.tol, max_iter=self.max_iter))
         except SingularWithinError:
+            negative = ", or negative weights" if callable(self.criterion) else ""
             raise SingularWithinError(
-                f"criterion {self.criterion!r}: the samples to hold together do not differ (repeated "
-                f"samples, or one of each class). Use more samples; if they differ, raise reg={self.reg!r}."
+                f"criterion {self._criterion_name!r}: the samples to hold together do not differ (repeated "
+                f"samples, or one of each class{negative}). Use more samples; if they differ, raise "
+                f"reg={self.reg!r}."
             ) from None
 
     def _check_parameters(self) -> None:
@@ -222,12 +228,12 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         if not callable(self.criterion):
             between, within = graph_pair(self.criterion, squares, codes, self.n_neighbors)
         else:
-            within, between = (_checked_graph(W, len(squares)) for W in self.criterion(squares, y))
+            within, between = _checked_graphs(self.criterion(squares, y), len(squares))
         if not within.any() or not between.any():
             which = "hold together" if not within.any() else "keep apart"
             raise ValueError(
-                f"criterion {self.criterion!r} has no pair of samples to {which}: all weights are 0. Use "
-                "more samples of each class."
+                f"criterion {self._criterion_name!r} has no pair of samples to {which}: all weights are 0. "
+                "Use more samples of each class."
             )
         return between, within
 
@@ -273,12 +279,20 @@ class MKLDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
         return {"weight": self.kernel_weights_, "share": self.kernel_shares_}
 
 
-def _checked_graph(W: Any, n: int) -> Array:
-    """A graph that a callable criterion returned."""
-    W = np.asarray(W, np.float64)
-    if W.shape != (n, n) or not np.isfinite(W).all() or not np.allclose(W, W.T):
-        raise ValueError(
-            f"criterion must return two symmetric arrays of finite numbers of shape ({n}, {n}), the pairs to "
-            f"hold together first; got one of shape {W.shape}."
-        )
-    return 0.5 * (W + W.T)
+def _checked_graphs(found: Any, n: int) -> list[Array]:
+    """The two graphs that a callable criterion returned."""
+    needed = (
+        f"criterion must return two symmetric arrays of finite numbers of shape ({n}, {n}), the pairs to "
+        "hold together first"
+    )
+    if not isinstance(found, (tuple, list, np.ndarray)) or len(found) != 2:
+        raise ValueError(f"{needed}; got {type(found).__name__}.")
+    graphs = [np.asarray(W, np.float64) for W in found]
+    for W in graphs:
+        if W.shape != (n, n):
+            raise ValueError(f"{needed}; got one of shape {W.shape}.")
+        if not np.isfinite(W).all():
+            raise ValueError(f"{needed}; got one with NaN or infinity.")
+        if not np.allclose(W, W.T):
+            raise ValueError(f"{needed}; got one that is not symmetric.")
+    return [0.5 * (W + W.T) for W in graphs]

@@ -542,7 +542,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
         table = self._test_table(X)
         diagonals = np.zeros((count_rows(table), self.n_kernels_))
-        for index in self.active_:
+        for index in self.active_ if len(diagonals) else ():
             view = self.views_[index]
             diagonals[:, index] = view.test_diagonal(Pair(view.test_rows(table), view.rows, keep=False))
         return diagonals

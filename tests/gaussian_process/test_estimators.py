@@ -1,6 +1,7 @@
 """Additive Gaussian processes beside scikit-learn's, and their posteriors beside brute force."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import block_diag
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
@@ -258,3 +259,14 @@ def test_the_time_of_a_fit_is_limited(data):
     with pytest.warns(match="max_time"):
         model = AdditiveGPRegressor(VIEWS, max_time=1e-9, tol=1e-12).fit(X, y)
     assert model.status_ == "max_time" and np.isfinite(model.predict(X)).all()
+
+
+def test_frames_without_rows_have_no_predictions(data):
+    X, y = pd.DataFrame(data[0], columns=list("abc")), data[1]
+    none = X[:0]
+    for n_classes in (2, 3):
+        classifier = AdditiveGPClassifier().fit(X, labels(y, n_classes))
+        assert classifier.predict(none).shape == (0,)
+        assert classifier.predict_proba(none).shape == (0, n_classes)
+    found = AdditiveGPRegressor().fit(X, y).predict(none, return_std=True)
+    assert [part.shape for part in found] == [(0,), (0,)]

@@ -266,3 +266,18 @@ def test_samples_to_hold_together_that_do_not_differ(criterion):
         ValueError, match=f"criterion '{criterion}': the samples to hold together do not differ"
     ):
         MKLDR(Gaussian(), criterion=criterion, n_components=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "message"),
+    [
+        (lambda D, y: D, r"shape \(36, 36\), the pairs to hold together first; got ndarray\.$"),
+        (lambda D, y: (D * np.nan, D), r"got one with NaN or infinity\.$"),
+        (lambda D, y: (np.triu(D), D), r"got one that is not symmetric\.$"),
+        (lambda D, y: (-D, D), "criterion '<lambda>': the samples .* or negative weights"),
+    ],
+)
+def test_what_a_callable_returned_is_named(criterion, message):
+    Ks, y = problem()
+    with pytest.raises(ValueError, match=message):
+        fit(Ks, y, criterion=criterion)

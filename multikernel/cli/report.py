@@ -105,17 +105,21 @@ def report(
         model, record = kept.load()
         summary = summarize(model, title=f"What {type(model).__name__} learned")
         if source is not None:
-            X, y, notes = _read(source, record, chosen)
+            used = [column for column in (groups, weights) if column is not None]
+            X, y, notes = _read(source, record, chosen, used)
             of_model = [part for part in chosen if part != DOCTOR]
             settings: dict[str, Any] = {"parts": of_model, "random_state": seed, "n_jobs": jobs}
             settings["baselines"] = rivals
             columns = {"groups": groups, "sample_weight": weights}
             settings |= options.judging(scores, cv, columns, partial(_column, source, record, count_rows(X)))
             if cohort is not None:
-                settings["X_test"], settings["y_test"] = _read_cohort(cohort, record)
+                settings["X_test"], settings["y_test"] = _read_cohort(cohort, record, used)
             store = folder / EVALUATION
             with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **settings, store=store, progress=progress)
+            if parts is not None:
+                asked = [row for row in found["omitted"] if row["part"] in chosen]
+                say(*(f"Left out: {row['part']}: {row['why']}" for row in asked))
             title = f"{summary['title']} from {source.name}"
             checked = _checked(model, X, y) if DOCTOR in chosen else None
             summary = summarize(model, title=title, notes=notes, evaluation=found, doctor=checked)
@@ -161,11 +165,20 @@ def _column(source: tables.Source, record: dict[str, Any], n: int, name: str) ->
     return options.same_rows(read.y, n, name)
 
 
-def _read_cohort(source: tables.Source, record: dict[str, Any]) -> tuple[Any, Any]:
+def _read_as_fitted(source: tables.Source, record: dict[str, Any]) -> tables.TableData:
+    """The samples of files, with the target of the fit."""
+    fit = record.get("data") or {}
+    censored = tables.Censored(fit["event"], fit.get("entry")) if fit.get("event") else None
+    return tables.read_new(
+        replace(source, target=fit.get("target"), how=fit.get("join"), censored=censored), record
+    )
+
+
+def _read_cohort(source: tables.Source, record: dict[str, Any], used: list[str]) -> tuple[Any, Any]:
     """The columns and the target of the cohort, as the model reads them."""
     fit = record.get("data") or {}
-    table = tables.read_new(replace(source, target=fit.get("target"), how=fit.get("join")), record)
-    X, notes = tables.match_training(record, table)
+    table = _read_as_fitted(source, record)
+    X, notes = tables.match_training(record, table, other_use=used)
     say(*notes)
     y = table.target_as(str(present_task(record.get("task"))))
     if y is None:
@@ -192,14 +205,14 @@ def _parts(parts: str | None, quick: bool, has_data: bool) -> list[str]:
     return names
 
 
-def _read(source: tables.Source, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
+def _read(
+    source: tables.Source, record: dict[str, Any], parts: list[str], used: list[str]
+) -> tuple[Any, Any, list[str]]:
     """The columns and the target of the fit, and what a reader of the report should know of them."""
     fit = record.get("data") or {}
-    censored = tables.Censored(fit["event"], fit.get("entry")) if fit.get("event") else None
-    whole = replace(source, target=fit.get("target"), how=fit.get("join"), censored=censored)
-    table = tables.read_new(whole, record)
+    table = _read_as_fitted(source, record)
     _require_rows(table, fit["n_samples"], parts)
-    X, notes = tables.match_training(record, table)
+    X, notes = tables.match_training(record, table, other_use=used)
     say(*notes)
     y = table.target_as(str(present_task(record.get("task"))))
     if source.sha256() == fit.get("sha256"):

@@ -8,6 +8,7 @@ censored times are stratified on the event, and never more than there are events
 
 import inspect
 from collections.abc import Iterator
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
@@ -289,7 +290,7 @@ def reads_groups(cv: Any) -> bool:
 def _needed(cv: Any) -> str:
     return (
         "cv must be a number of folds, a splitter such as KFold(5), or a list of pairs of training and "
-        f"validation rows; got {cv!r}."
+        f"validation rows; got {short_repr(cv)}."
     )
 
 

@@ -171,8 +171,10 @@ def _tables(summary: Summary) -> dict[str, Any]:
     }
     for name, contender in (("without_view", "without {view}"), ("baselines", "{name}")):
         if made[name]:  # rows are marked where a refit gave a warning
-            rows = words.part(summary, name)["rows"]
-            made[name]["marked"] = [words.has_warned(summary, contender.format(**row)) for row in rows]
+            names = [row[0] for row in made[name]["rows"]]
+            made[name]["marked"] = [
+                words.has_warned(summary, contender.format(view=own, name=own)) for own in names
+            ]
     for name in ("without_view", "baselines"):
         found = words.part(summary, name)
         made[f"{name}_by_score"] = tables.by_score(found, tables.OF_PARTS[name]) if found else []

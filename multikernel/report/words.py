@@ -77,7 +77,7 @@ def findings(summary: Summary) -> list[str]:
     baselines, held_out, cohort = (part(summary, name) for name in ("baselines", "held_out", "cohort"))
     if baselines and baselines["answer"]:
         sentences.append(str(baselines["answer"]))
-    elif held_out and not weights:
+    elif held_out and not cohort:
         sentences.append(f"Held out, its {held_out['metric']} is {format_cell(held_out['score'])}.")
     if cohort:
         sentences.append(str(cohort["answer"]))
@@ -253,12 +253,20 @@ def format_gap(gap: float | None) -> str:
 
 
 def format_cell(value: Any) -> str:
-    """Write the cell of a table: text and whole numbers as they are, other numbers with four decimals."""
+    """Write the cell of a table: text and whole numbers as they are, other numbers with four decimals.
+
+    Examples
+    --------
+    >>> format_cell(0.5), format_cell(-0.5), format_cell(3)
+    ('0.5000', '−0.5000', '3')
+    """
     if value is None:
         return "–"
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.4f}" if value == 0 or 0.9995e-3 <= abs(value) < 1e6 else f"{value:.3e}"
+    size = abs(value)
+    text = f"{size:.4f}" if size == 0 or 0.9995e-3 <= size < 1e6 else f"{size:.3e}"
+    return f"−{text}" if value < 0 else text
 
 
 def format_difference(difference: float | None) -> str:

@@ -136,10 +136,9 @@ class FeatureImportance(FoundTable):
             f"{self._named(row)} in {round(row['in_top'] * n_folds)} of {n_folds} folds"
             for _, row in ordered.head(_TOLD).iterrows()
         ]
-        first = f"first {self.n_top}" if self.n_top > 1 else "first"
-        return (
-            f"Of {len(ordered)} features, those of largest mean importance are the {first}: {listed(told)}."
-        )
+        first = f"the first {self.n_top}" if self.n_top > 1 else "the first"
+        among = f"among {first}" if self.n_top < len(ordered) else "of use"
+        return f"Of {len(ordered)} features, those of largest mean importance are {among}: {listed(told)}."
 
     def _on_losses(self, ordered: pd.DataFrame) -> str:
         clear, n = ordered[ordered["low"] > 0.0], len(ordered)
@@ -352,6 +351,8 @@ def feature_importance(
         return _over_folds(method, subject, (X, y, *extras), (cv, n_top, random_state), options)
     if method != PERMUTATION:
         return _by_slopes(method, subject, data, groups)
+    if y is None and subject.task in METRICS:
+        raise TypeError("y must hold the labels or values that the score is computed with; got None.")
     chosen = make_groups(data, groups)
     scorer = make_scoring(subject, scoring, y, sample_weight)
     numbers = group_numbers(sample_groups, data.n, "sample_groups")

@@ -346,6 +346,10 @@ def explain(
         raise NotAdditive(f"the scores of {type(final).__name__} are no sums over views.")
     if (X_train is None) != (y_train is None):
         raise TypeError("X_train and y_train belong together; got one of them.")
+    if y is not None and subject.task == "survival":
+        raise TypeError(
+            "y must be left out for a survival model: censored times have no error of one sample."
+        )
     reached = subject.inputs(X)
     require_same_samples(reached, y, precomputed=final._precomputed)
     contributions = _named(final.contributions_frame(reached), X, subject)

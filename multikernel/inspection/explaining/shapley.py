@@ -88,10 +88,11 @@ class ViewShapley(FoundTable):
         told = [f"{name} {self._valued(row)}" for name, row in ordered.iterrows()]
         gain = self.score - self.score_without
         how = "exact" if self.n_permutations is None else f"sampled in {self.n_permutations} orders"
+        change, result = ("lower", "loss") if gain < 0.0 else ("raise", "gain")
         return (
-            f"All views together raise {self.scoring} by {gain:.3f}, from "
+            f"All views together {change} {self.scoring} by {abs(gain):.3f}, from "
             f"{round(self.score_without, 3) + 0.0:.3f} to "
-            f"{self.score:.3f}. Of this gain, {listed(told)} (Shapley values, {how})."
+            f"{self.score:.3f}. Of this {result}, {listed(told)} (Shapley values, {how})."
         )
 
     def _valued(self, row: pd.Series) -> str:

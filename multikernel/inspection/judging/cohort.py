@@ -124,7 +124,7 @@ def cohort_part(
         rows.append(
             {
                 "metric": in_words(name),
-                "score": float(score),
+                "score": float(score) if np.isfinite(score) else None,
                 "low": low,
                 "high": high,
                 "held_out": beside.get("score"),
@@ -167,7 +167,11 @@ def _intervals(
     draws = _resamples(y, subject.task, np.random.default_rng(seed))
     proxy = _answered(subject, cohort.X)
     found: dict[str, tuple[float | None, float | None]] = {}
-    for name, (_, parts) in cohort.scores.items():
+    for name, (score, parts) in cohort.scores.items():
+        if not np.isfinite(score):
+            report.omit("cohort", f"{in_words(name)}: it is not defined for the samples of the cohort")
+            found[name] = None, None
+            continue
         if parts is not None and name in ("accuracy", "neg_mean_squared_error", "neg_mean_absolute_error"):
             values = np.asarray(parts)[draws].mean(axis=1)
         else:
@@ -206,7 +210,10 @@ def _in_a_sentence(row: Part, n: int, lacking: list[str]) -> str:
     ends = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
     named = " and ".join(repr(view) for view in lacking)
     without = f" The cohort lacks the view{'s' if len(lacking) > 1 else ''} {named}." if lacking else ""
-    text = f"On {n} samples of an independent cohort, {row['metric']} is {row['score']:.3f}{ends}"
+    text = f"On {n} samples of an independent cohort, {row['metric']} is "
+    if row["score"] is None:
+        return f"{text}not defined.{without}"
+    text += f"{row['score']:.3f}{ends}"
     if row["held_out"] is None:
         return f"{text}.{without}"
     text += f"; held out, it is {row['held_out']:.3f}"

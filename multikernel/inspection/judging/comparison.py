@@ -354,7 +354,7 @@ class Comparison(Found):
             over = "all pairs" if self.reference is None else "all tests against the reference"
         known = [self._protocols[name].words for name in self.datasets if name in self._protocols]
         shown = known[0] if known else default_words()
-        return f"{shown}; {TESTED}; p is adjusted by Holm's method over {over}."
+        return f"{shown}; {TESTED}; p is adjusted by Holm's method over {over}, the intervals are not."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and texts, which JSON can hold.

@@ -169,7 +169,7 @@ def _without_part(
     if not rows:
         return None
     return {
-        "protocol": f"{scores.protocol.words}{_TEST} over the views.",
+        "protocol": f"{scores.protocol.words}{_TEST} over the views, the intervals are not.",
         "metric": scores.metric,
         **scores.of(LEARNED),
         "rows": rows,
@@ -196,7 +196,7 @@ def _baselines_part(
         for name, told in {LEARNED: subject.what, **what}.items()
     ]
     return {
-        "protocol": f"{scores.protocol.words}{_TEST} over the rivals.",
+        "protocol": f"{scores.protocol.words}{_TEST} over the rivals, the intervals are not.",
         "metric": scores.metric,
         "rows": rows,
         "answer": answer(rows, scores.metric, missing, (majority, len(y)), _single(scores, tests)),

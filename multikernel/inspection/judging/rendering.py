@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,8 @@ from .answers import as_test, did_it_help, on_majority, on_missing, on_rivals, w
 if TYPE_CHECKING:
     from .comparison import Comparison
 
+# An interval is no link, unless what follows makes it one: its brackets need no escape.
+_INTERVAL = re.compile(r"\\\[([-+.\d]+, [-+.\d]+)\\\](?![(:\[\\])")
 _TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN, EQUAL: EQUAL}
 
 
@@ -217,7 +220,7 @@ def _escaped(text: str) -> str:
     one_line = " ".join(text.split())
     for sign in "\\`*_|<>[]#":
         one_line = one_line.replace(sign, f"\\{sign}")
-    return one_line
+    return _INTERVAL.sub(r"[\1]", one_line)
 
 
 def _markdown(cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,9 @@ def predict_table(
     return Predictions(pd.DataFrame(columns), notes)
 
 
-def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, list[str]]:
+def match_training(
+    record: Mapping[str, Any], data: TableData, *, other_use: Collection[str] = ()
+) -> tuple[Any, list[str]]:
     """The columns, or the kernels, that a model was trained on, in their order.
 
     Parameters
@@ -104,6 +106,8 @@ def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, lis
     record : mapping
         What `make_record` wrote beside the model.
     data : TableData
+    other_use : collection of str, default=()
+        Columns that serve something else, such as groups: not told to be without use.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, lis
     require_kind(record, data.kind, data.name)
     if data.kind == "tables":  # read for the model, table by table
         return data.X, list(data.notes)
-    return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
+    return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data, other_use)
 
 
 def require_kind(record: Mapping[str, Any], kind: str, name: str) -> None:
@@ -231,7 +235,9 @@ def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:
     return {f"{what}[{label}]": column for label, column in zip(labels, values.T, strict=True)}
 
 
-def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, list[str]]:
+def _columns(
+    record: Mapping[str, Any], data: TableData, other_use: Collection[str]
+) -> tuple[pd.DataFrame, list[str]]:
     """The columns of training, in their order."""
     columns, one_hot = list(record["data"]["columns"]), record["data"]["one_hot"]
     made = {f"{column}={value}": column for column, values in one_hot.items() for value in values}
@@ -242,7 +248,7 @@ def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, 
         raise ValueError(
             f"{data.name} must have the columns that the model was trained on; it has no {some(missing, 10)}."
         )
-    wanted = set(needed)
+    wanted = {*needed, *other_use}
     extra = [column for column in data.columns if column not in wanted]
     notes = [*data.notes, *([f"not used of {data.name}: {some(extra)}."] if extra else [])]
     slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)

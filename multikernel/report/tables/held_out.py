@@ -14,7 +14,9 @@ from multikernel.report.tables.base import (
     tell,
     which_sample,
 )
-from multikernel.report.words import format_cell, format_difference
+from multikernel.report.words import format_cell, format_difference, isolate
+
+_MOST_CLASSES = 5  # of which the share that was found is told one by one
 
 
 def confusion_table(confusion: Mapping[str, Any]) -> Table:
@@ -134,9 +136,23 @@ def held_out_figures(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the score is to be compared with, of those that the evaluation tells: name and figure."""
     names = {"majority": "Always the most frequent class", "balanced_accuracy": "Balanced accuracy"}
     figures = [(name, held_out.get(key)) for key, name in names.items()]
-    return [(name, format_cell(figure)) for name, figure in figures if figure is not None] + _of_times(
-        held_out
-    )
+    told = [(name, format_cell(figure)) for name, figure in figures if figure is not None]
+    return told + _of_classes(held_out) + _of_times(held_out)
+
+
+def _of_classes(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The share of each class that was found: of two classes, sensitivity and specificity."""
+    confusion = held_out.get("confusion")
+    if not confusion or len(confusion["labels"]) > _MOST_CLASSES:
+        return []
+    return [
+        (
+            f"Predicted rightly of {isolate(label)}",
+            f"{format_cell(row[i] / sum(row))} ({row[i]} of {sum(row)})",
+        )
+        for i, (label, row) in enumerate(zip(confusion["labels"], confusion["counts"], strict=True))
+        if sum(row)
+    ]
 
 
 def _of_times(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -22,6 +22,9 @@ from multikernel.report.words import (
     upper_first,
 )
 
+# What a verdict is called where the reader may not know that a tie shows nothing.
+_VERDICTS = {"tie": "no difference shown"}
+
 
 def stability_table(stability: Mapping[str, Any]) -> Table:
     """How much the share of each view varies between fits."""
@@ -34,7 +37,8 @@ def stability_table(stability: Mapping[str, Any]) -> Table:
         "Used in": lambda row: "–" if row["used"] is None else f"{100 * row['used']:.0f}%",
     }
     caption = "Share of the weight of each view: in this model, and over fits on parts of the data."
-    return tell(caption, columns, stability["rows"], note=sentence(stability["protocol"]))
+    rows = sorted(stability["rows"], key=lambda row: -abs(row["mean"] or 0.0))
+    return tell(caption, columns, rows, note=sentence(stability["protocol"]))
 
 
 def approximation_table(approximation: Sequence[Mapping[str, Any]]) -> Table:
@@ -65,7 +69,8 @@ def without_view_table(without: Mapping[str, Any]) -> Table:
         "view is that minus the score without it."
     )
     note = sentence(without["protocol"]) if without["protocol"] else ""
-    return tell(caption, columns, without["rows"], note=note)
+    rows = sorted(without["rows"], key=lambda row: -(row["effect"] or 0.0))
+    return tell(caption, columns, rows, note=note)
 
 
 def baselines_table(baselines: Mapping[str, Any]) -> Table:
@@ -79,7 +84,7 @@ def baselines_table(baselines: Mapping[str, Any]) -> Table:
         **its_sd(baselines["rows"]),
         **its_interval(baselines["rows"]),
         "p": lambda row: format_p(row["p"]),
-        "Verdict": lambda row: row["verdict"] or "–",
+        "Verdict": lambda row: _VERDICTS.get(row["verdict"], row["verdict"]) or "–",
     }
     caption = (
         f"{upper_first(baselines['metric'])} of each model. Difference: learned minus the other; the verdict "

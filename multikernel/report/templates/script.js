@@ -116,10 +116,13 @@
     figure.addEventListener("pointerleave", () => { note.textContent = hint; });
   });
 
-  // A table that is wider than its window says that it scrolls.
-  const measure = (box) => box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + 1);
+  // A table or picture that is wider than its window says that it scrolls, and keys scroll it.
+  const measure = (box) => {
+    const wide = box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + 1);
+    if (box.tagName === "FIGURE") wide ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex");
+  };
   const observer = new ResizeObserver((entries) => entries.forEach((entry) => measure(entry.target)));
-  document.querySelectorAll(".scroll").forEach((box) => observer.observe(box));
+  document.querySelectorAll(".scroll, figure").forEach((box) => observer.observe(box));
 
   // Paper does not scroll: a table of very many columns is printed in blocks of them, each with its row heads.
   const widest = 20;

@@ -99,3 +99,15 @@ def test_what_cannot_be_is_named(place, words, said):
 def test_options_of_data_need_data(place):
     for words in (("--test", "x.csv"), ("--cv", "3"), ("--groups", "patient")):
         assert f"{words[0]} goes with data" in call("report", place / "model", *words, code=2).stderr
+
+
+def test_columns_of_groups_and_weights_are_not_told_to_be_without_use(place):
+    ran = asked(place, "--groups", "patient", "--test", place / "cohort.csv")
+    assert "not used of train.csv: 'w'." in ran.stderr and "not used of cohort.csv: 'w'." in ran.stderr
+    ran = asked(place, "--groups", "patient", "--weights", "w")
+    assert "not used of" not in ran.stderr
+
+
+def test_a_part_that_was_asked_for_and_is_left_out_is_told(place):
+    ran = asked(place, "--groups", "mood")
+    assert "Left out: held_out: the data: folds need each class in at least 2 groups" in ran.stderr

@@ -116,7 +116,7 @@ def test_an_interrupt_says_what_is_kept(fitted, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--quick",), "--quick says what to compute on a table"),
+        (("--quick",), "--quick computes on a table"),
         (("--data", "TRAIN", "--parts", "weights,gate"), "got weights."),
         (("--data", "TRAIN", "--parts", "gate", "--quick"), "one of --parts and --quick"),
         (("--out", "report.pdf"), "must end in one of .html, .md, .json; got 'report.pdf'"),

@@ -8,6 +8,7 @@ import pytest
 
 from multikernel.datasets import make_survival_views
 from multikernel.inspection import concordance_index
+from multikernel.io import load_model
 from multikernel.io.tables import Censored, plan_fit, read_table
 from multikernel.survival import MKLSurvival
 from tests.cli.running import call
@@ -183,3 +184,12 @@ def test_survival_models_are_compared_with_their_rivals(place):
     assert found["data"]["target"] == "months" and found["data"]["event"] == "died"
     said = call("compare", place / "train.csv", "-o", place / "none", code=2).stderr
     assert "name the target: by --target, or censored times by --time and --event." in said.replace("\n", " ")
+
+
+def test_a_cohort_of_censored_times_is_scored(place):
+    asked = ("--data", place / "train.csv", "--parts", "held_out", "--test", place / "train.csv")
+    found = json.loads(call("report", place / "model", *asked, "--json").stdout)["evaluation"]["cohort"]
+    model = load_model(place / "model" / "model.skops")
+    risk = model.predict(pd.read_csv(place / "train.csv")[list(DATA.X.columns)])
+    assert found["rows"][0]["metric"] == "C-index"
+    assert found["rows"][0]["score"] == pytest.approx(concordance_index(DATA.y, risk))

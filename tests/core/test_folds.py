@@ -116,3 +116,9 @@ def test_the_splitter_says_how_many_folds_it_makes():
     assert repr(EventKFold(3)) == "EventKFold(n_splits=3, n_repeats=1, shuffle=True, random_state=None)"
     with pytest.raises(ValueError, match="n_repeats must be 1 where shuffle=False"):
         list(EventKFold(2, n_repeats=2, shuffle=False).split(y, y))
+
+
+def test_long_splits_are_not_printed_as_a_whole():
+    with pytest.raises(ValueError, match="cv must be a number of folds") as caught:
+        list_splits([(np.arange(150), np.arange(150, 300))] * 9, np.zeros((200, 1)), np.arange(200.0))
+    assert len(str(caught.value)) < 1000

@@ -69,6 +69,19 @@ def test_views_that_a_cohort_lacks_are_handled_as_the_bank_says(model):
         evaluate(strict, TRAIN, Y, X_test=fewer, y_test=Y_TEST)
 
 
+@pytest.mark.filterwarnings("ignore:Only one class")
+def test_a_score_that_a_cohort_cannot_have_is_told_as_not_defined(model):
+    one = Y_TEST == "yes"
+    asked = {"X_test": {name: table[one] for name, table in TEST.items()}, "y_test": Y_TEST[one]}
+    found = evaluate(model, TRAIN, Y, **asked, parts=["held_out"], scoring=["roc_auc", "accuracy"])
+    first, second = found["cohort"]["rows"]
+    assert (first["score"], first["low"], first["high"]) == (None, None, None) and second["low"] is not None
+    assert found["cohort"]["answer"] == "On 15 samples of an independent cohort, ROC AUC is not defined."
+    why = "ROC AUC: it is not defined for the samples of the cohort"
+    assert {"part": "cohort", "why": why} in found["omitted"]
+    assert "nan" not in render_markdown(summarize(model, evaluation=found))
+
+
 def test_a_cohort_of_values():
     values = TRAIN["mrna"].sum(axis=1)
     ridge = MKLRidge([View("all", Gaussian())]).fit(TRAIN["mrna"], values)

@@ -143,6 +143,13 @@ def test_notebooks_show_bold_and_escape_names():
     assert repr(found) == str(found)
 
 
+def test_intervals_are_printed_as_they_are_and_links_are_not():
+    rows = frame()
+    found = str(Comparison(rows[rows["dataset"] == "heart"], reference="poor"))
+    assert re.search(r"[^\\]\[[-+]\d\.\d{3}, [-+]\d\.\d{3}\], p = ", found)
+    assert r"\[1, 2\](http" in str(Comparison(frame().replace({"heart": "[1, 2](http://a)"})))
+
+
 def test_the_frame_that_was_passed_is_not_changed():
     given = frame().assign(seconds=1.0)
     given.index = given.index + 7

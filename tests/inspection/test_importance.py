@@ -353,6 +353,9 @@ def test_folds_of_several_tables_and_of_bad_options(numbers):
     found = feature_importance(model, tables, label, cv=3)
     assert found.method == "coefficients" and found.fold_importances.shape == (3, 3)
     assert {"coefficient", "in_top"} <= set(found.to_frame())
+    assert "largest mean importance are of use: " in found.answer and "first 10" not in found.answer
+    fewer = feature_importance(model, tables, label, cv=3, n_top=2)
+    assert "largest mean importance are among the first 2: " in fewer.answer
     with pytest.raises(ValueError, match="n_top"):
         feature_importance(model, tables, label, cv=3, n_top=0)
     with pytest.raises(TypeError, match="copies of the model are fitted to; got None"):
@@ -417,6 +420,13 @@ def test_bad_options_are_refused_by_name(numbers, options, error, words):
     model = MKLClassifier(VIEWS[:1] + VIEWS[2:]).fit(X[:N], label[:N])
     with pytest.raises(error, match=words):
         feature_importance(model, X[N:], label[N:], **options)
+
+
+def test_a_score_needs_targets(numbers):
+    X, label, _ = numbers
+    model = MKLClassifier(VIEWS[:1]).fit(X[:N], label[:N])
+    with pytest.raises(TypeError, match=r"y must hold the labels or values that the score .*; got None"):
+        feature_importance(model, X[N:], method="permutation")
 
 
 def test_models_without_columns_are_refused_with_a_remedy(numbers):

@@ -18,6 +18,7 @@ from multikernel.kernels import Gaussian, Linear
 from multikernel.localized import LocalizedMKLClassifier
 from multikernel.mkl import MKLClassifierCV, MKLOneClass
 from multikernel.rules import CombinedKernelClassifier
+from multikernel.survival import MKLSurvival
 
 IDS = pd.Index([f"patient {k}" for k in range(80)])
 VIEWS = [
@@ -175,6 +176,14 @@ def test_several_machines_pipelines_searches_gates_and_precomputed_kernels(table
     values = MKLRegressor(VIEWS).fit(table, table["a"])
     found = explain(values, table, table["a"])
     np.testing.assert_allclose(found.to_frame()["error"], np.abs(values.predict(table) - table["a"]))
+
+
+def test_errors_of_censored_times_are_refused(table):
+    times = {"event": np.arange(len(table)) % 3 > 0, "time": 1.0 + np.arange(len(table))}
+    model = MKLSurvival([Linear()]).fit(table, times)
+    assert "error" not in explain(model, table).to_frame()
+    with pytest.raises(TypeError, match="y must be left out for a survival model"):
+        explain(model, table, times)
 
 
 def test_what_it_refuses(table, labels, model):

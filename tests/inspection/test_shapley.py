@@ -213,3 +213,13 @@ def test_what_it_says_and_what_it_refuses(problem):
     combined = CombinedKernelClassifier(VIEWS).fit(X, y)
     with pytest.raises(NotAdditive, match="refit"):
         view_shapley(combined, X, y)
+
+
+def test_views_that_harm_are_said_to_lower_the_score(problem):
+    X, y = problem
+    model = MKLClassifier(VIEWS, norm=2).fit(X[:60], y[:60])
+    found = view_shapley(model, X[60:], ~y[60:])
+    assert found.score < found.score_without
+    loss = found.score_without - found.score
+    assert found.answer.startswith(f"All views together lower accuracy by {loss:.3f}, from")
+    assert "Of this loss, " in found.answer

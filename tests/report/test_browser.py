@@ -251,6 +251,11 @@ def test_a_table_that_scrolls_says_so_and_keeps_its_labels(open_page):
     for picture in page.locator("section > figure > .picture").all():
         scale = picture.evaluate("svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width")
         assert scale > 0.94
+    wide = page.locator("figure[data-wide]")
+    assert wide.count() and "Scrolls sideways" in wide.first.evaluate(hint)
+    assert wide.first.get_attribute("tabindex") == "0"
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_function("!document.querySelector('figure[data-wide], figure[tabindex]')")
 
 
 def test_everything_has_a_name(open_page):

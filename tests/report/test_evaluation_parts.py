@@ -6,7 +6,7 @@ import re
 import pytest
 
 from multikernel.report import render_html, render_markdown, summarize
-from multikernel.report.words import PART_NAMES
+from multikernel.report.words import PART_NAMES, findings, format_cell
 from tests.report.conftest import ToyClassifier
 from tests.report.evaluations import VIEWS, evaluation
 from tests.report.test_render import Page
@@ -95,6 +95,39 @@ def test_the_worst_misses_have_their_rows():
     made["held_out"]["residuals"]["worst"] = [{"row": 4711, "observed": 9.0, "predicted": 2.0}]
     page = Page(render_html(summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made))).text
     assert "4711 9.0000 2.0000 +7.0000" in page
+
+
+def test_tables_follow_their_figures_and_marks_their_rows():
+    made = evaluation()
+    for part in ("stability", "without_view"):
+        made[part]["rows"].reverse()
+    made["notes"].append("1 of 10 refits of 'without image' gave a warning, the worst: slow.")
+    text = Page(render_html(summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made))).text
+    shares = text[text.index("Share of the weight of each view") :]
+    effects = text[text.index("The effect of a view") :]
+    for table in (shares, effects):
+        assert table.index("sound") < table.index("image") < table.index("text")
+    assert "image † +0.0100" in effects and "sound †" not in effects
+
+
+def test_the_part_of_each_class_that_was_found_is_told():
+    summary = report()
+    labels, counts = (evaluation()["held_out"]["confusion"][key] for key in ("labels", "counts"))
+    for i, (label, row) in enumerate(zip(labels, counts, strict=True)):
+        share = f"Predicted rightly of {label} {row[i] / sum(row):.4f} ({row[i]} of {sum(row)})"
+        assert share in Page(render_html(summary)).text
+    many = report(classes=[f"class {k}" for k in range(6)])
+    assert "Predicted rightly" not in render_html(many)
+
+
+def test_a_report_without_rivals_says_how_good_the_model_is():
+    made = evaluation() | {"baselines": None, "cohort": None}
+    summary = summarize(ToyClassifier(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
+    assert f"Held out, its accuracy is {made['held_out']['score']:.4f}." in findings(summary)
+
+
+def test_negative_figures_have_one_kind_of_sign():
+    assert format_cell(-0.25) == "−0.2500" and format_cell(-2.5e-7) == "−2.500e-07"
 
 
 def test_a_regression_shows_residuals_and_no_classes():

@@ -236,7 +236,7 @@ def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:
 
 
 def _columns(
-    record: Mapping[str, Any], data: TableData, other_use: Collection[str]
+    record: Mapping[str, Any], data: TableData, other_use: Collection[str] = ()
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns of training, in their order."""
     columns, one_hot = list(record["data"]["columns"]), record["data"]["one_hot"]

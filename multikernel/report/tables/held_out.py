@@ -135,7 +135,7 @@ def auc_table(auc: Mapping[str, Any]) -> Table:
 def held_out_figures(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the score is to be compared with, of those that the evaluation tells: name and figure."""
     names = {"majority": "Always the most frequent class", "balanced_accuracy": "Balanced accuracy"}
-    figures = [(name, held_out.get(key)) for key, name in names.items()]
+    figures = [(name, held_out.get(key)) for key, name in names.items() if name.lower() != held_out["metric"]]
     told = [(name, format_cell(figure)) for name, figure in figures if figure is not None]
     return told + _of_classes(held_out) + _of_times(held_out)
 

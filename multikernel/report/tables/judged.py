@@ -23,7 +23,7 @@ from multikernel.report.words import (
 )
 
 # What a verdict is called where the reader may not know that a tie shows nothing.
-_VERDICTS = {"tie": "no difference shown"}
+_VERDICTS = {"tie": "not shown"}
 
 
 def stability_table(stability: Mapping[str, Any]) -> Table:
@@ -88,7 +88,7 @@ def baselines_table(baselines: Mapping[str, Any]) -> Table:
     }
     caption = (
         f"{upper_first(baselines['metric'])} of each model. Difference: learned minus the other; the verdict "
-        "is on the learned."
+        "is on the learned (not shown: the data show no difference)."
     )
     note = sentence(baselines["protocol"]) if baselines["protocol"] else ""
     table = tell(caption, columns, baselines["rows"], note=note)

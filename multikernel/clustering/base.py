@@ -95,6 +95,9 @@ class KernelClustering(ClusterMixin, KernelEstimator):
 
     def _warn_if_equal(self, Ks: Array, scales: Array) -> None:
         """Tell that fewer samples differ than there are clusters."""
+        to_first = np.sort((1.0 / scales) @ Ks[:, 0].astype(np.float64))
+        if 1 + np.count_nonzero(np.diff(to_first) > 1e-9 * np.abs(to_first).max()) >= self.n_clusters_:
+            return  # samples differ where their similarities to the first one do: no matrix is needed
         squares = squared_distances(weighted_sum(Ks, 1.0 / (len(Ks) * scales)))
         n_distinct = len(squares) - np.count_nonzero(np.tril(squares == 0.0, -1).any(axis=1))
         if n_distinct < self.n_clusters_:

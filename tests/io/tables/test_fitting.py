@@ -111,7 +111,7 @@ def test_the_task_is_found_from_the_target():
             "discriminant is for classification",
         ),
         (features()[:, 0], {"method": "survival"}, "--time and --event.* instead of --target"),
-        (LABELS, {"method": "pca"}, "does not predict"),
+        (LABELS, {"method": "pca"}, "does not predict new rows.* or use CombinedKernelPCA in Python"),
         (LABELS, {"parameters": {"Cc": 2}}, "no parameter 'Cc'"),
         (LABELS, {"parameters": {"kernels": "linear"}}, "--kernels"),
         (LABELS, {"kernels": "linear", "views": ViewList([View("p", Linear())])}, "cannot both"),

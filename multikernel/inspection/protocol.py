@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._typing import Array
 from ..core.folds import Split, list_splits, make_folds, make_group_folds, reads_groups
@@ -187,8 +188,12 @@ def check_extras(groups: Any, sample_weight: Any, n: int) -> tuple[Array | None,
         groups = np.asarray(groups).ravel()
         if groups.size != n:
             raise ValueError(f"groups must have one entry for each of the {n} samples; got {groups.size}.")
-        if groups.dtype.kind == "f" and np.isnan(groups).any():
-            raise ValueError("groups must be known for each sample; got NaN. Name each sample's group.")
+        unknown = np.flatnonzero(pd.isna(groups))
+        if unknown.size:
+            row = unknown[0]
+            raise ValueError(
+                f"groups must be known for each sample; got {groups[row]} in row {row}. Name each sample's group."
+            )
         if groups.dtype == object:
             groups = groups.astype(str)
     weight = None if sample_weight is None else check_sample_weights(sample_weight, n)

@@ -223,6 +223,16 @@ def check_known_labels(y: Array, classes: Any, name: str = "y") -> None:
         )
 
 
+def check_values(y: Any, name: str = "y") -> None:
+    """Refuse texts where a model predicts values."""
+    try:
+        np.asarray(np.asarray(y).tolist(), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold numbers, as those that the model was fitted to; {error}."
+        ) from error
+
+
 def overview_of(subject: Subject, X: Any, y: Any) -> dict[str, Any] | None:
     """Who has what, as `describe_data` says it; None of one table, or kernels, where nothing is missing."""
     labels = y if subject.task == "classification" else None

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRidge, View, evaluate
-from multikernel.inspection import Evaluation
+from multikernel.inspection import Evaluation, explain
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 
@@ -108,6 +108,16 @@ def test_a_cohort_of_values():
 def test_cohorts_that_do_not_fit_are_refused(model, given, error, said):
     with pytest.raises(error, match=said):
         evaluate(model, TRAIN, Y, **given)
+
+
+def test_texts_are_no_values():
+    X, values = TRAIN["mrna"], TRAIN["mrna"][:, 0]
+    model = MKLRidge([Linear()]).fit(X, values)
+    for given in ({"y": Y}, {"y": values, "X_test": TEST["mrna"], "y_test": Y_TEST}):
+        with pytest.raises(ValueError, match=r"must hold numbers, as those .* 'no'"):
+            evaluate(model, X, **given)
+    with pytest.raises(ValueError, match="y must hold numbers"):
+        explain(model, X, Y)
 
 
 def test_models_without_a_target_have_no_cohort():

@@ -98,6 +98,7 @@ def test_tests_follow_the_folds():
         ({"groups": PATIENT[:3]}, ValueError, "one entry for each of the 60 samples; got 3"),
         ({"groups": np.arange(N) % 2}, ValueError, "each class in at least 2 groups; class 'a' is in 1"),
         ({"groups": np.full(N, np.nan)}, ValueError, "groups must be known for each sample"),
+        ({"groups": [None, *"ab" * 29, "a"]}, ValueError, "groups must be known .*; got None in row 0"),
         ({"scoring": "f1"}, ValueError, "takes the label 1 .* make_scorer\\(f1_score, pos_label='b'\\)"),
         ({"scoring": "r2"}, ValueError, "is a score of values, and y holds labels"),
         ({"scoring": ["accuracy", "precison"]}, ValueError, "Did you mean 'precision'"),

@@ -19,7 +19,7 @@ from ...views.stacks import ids_of
 from ...viz import views as pictures
 from ...viz.fitted import is_local, plain_tree
 from ..found import FoundTable
-from ..subject import Subject, check_known_labels, subject_of
+from ..subject import Subject, check_known_labels, check_values, subject_of
 from .cross_view import numbers_of
 from .features import Feature, read_data
 from .permutation import only_kernels
@@ -419,6 +419,7 @@ def sample_errors(model: Any, X: Any, y: Array, predicted: Array) -> Array:
     """How wrong each sample is: above 0 for wrong classes."""
     classes = getattr(model, "classes_", None)
     if classes is None:
+        check_values(y)
         difference = np.abs(np.asarray(y, dtype=float) - np.asarray(predicted, dtype=float))
         return difference if difference.ndim == 1 else difference.mean(axis=1)
     check_known_labels(y, classes)

@@ -16,7 +16,7 @@ from ...core.survival_targets import as_survival
 from ...rows import count_rows
 from ..rivals.baselines import Report
 from ..scoring import Scorers, check_suits, in_words, measure, scorers_for
-from ..subject import Subject, check_known_labels, overview_of
+from ..subject import Subject, check_known_labels, check_values, overview_of
 from .answers import Part, majority_rate
 
 _RESAMPLES = 1000
@@ -84,6 +84,8 @@ def _check_cohort(subject: Subject, X_test: Any, y_test: Any, asked: Mapping[str
         raise ValueError(f"y_test must have one label or value for each of the {n} samples; got {got}.")
     if n < 2:
         raise ValueError(f"X_test must have two samples at least; got {n}.")
+    if subject.task == "regression":
+        check_values(y, "y_test")
     if subject.task == "classification":
         check_known_labels(y, subject.model.classes_, "y_test")
         check_suits(asked, np.asarray(subject.model.classes_), subject.task)

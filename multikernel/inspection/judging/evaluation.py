@@ -37,7 +37,7 @@ from ..rivals.baselines import KEPT, Report, choose_baselines
 from ..runs import GIVEN, Judging, Outcomes, Settings, run_groups
 from ..scoring import TASKS, check_suits, scorers_for, scores_asked
 from ..statistics.interval_tests import EQUIVALENCE
-from ..subject import Subject, is_integer, overview_of, sample_ids, subject_of
+from ..subject import Subject, check_values, is_integer, overview_of, sample_ids, subject_of
 from .answers import Part
 from .cohort import Cohort, cohort_part, scored_cohort
 from .held_out import HeldOut, held_out_part, pooled
@@ -280,6 +280,8 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     if targets.ndim == 0 or len(targets) != n:
         got = "one value" if targets.ndim == 0 else f"{len(targets)}"
         raise ValueError(f"y must have one label or value for each of the {n} samples of X; got {got}.")
+    if subject.task == "regression":
+        check_values(targets)
     if subject.task == "classification" and subject.why_not_refitted() is None and targets.ndim == 1:
         known = set(np.asarray(getattr(subject.model, "classes_", ())).tolist())
         given = set(targets.tolist())

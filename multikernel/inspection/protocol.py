@@ -192,7 +192,8 @@ def check_extras(groups: Any, sample_weight: Any, n: int) -> tuple[Array | None,
         if unknown.size:
             row = unknown[0]
             raise ValueError(
-                f"groups must be known for each sample; got {groups[row]} in row {row}. Name each sample's group."
+                f"groups must be known for each sample; got {groups[row]} in row {row}. "
+                "Name each sample's group."
             )
         if groups.dtype == object:
             groups = groups.astype(str)

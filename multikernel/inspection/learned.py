@@ -16,9 +16,11 @@ from ..boosting.estimators import ColumnMachine
 from ..core.estimator import KernelEstimator
 from ..core.inputs import distinct_samples
 from ..core.missing_views import FILL_OF
+from ..hyperkernels import HyperkernelClassifier, HyperkernelRegressor
 from ..localized.base import BaseLocalized
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier
+from ..parametric import InfiniteMKLClassifier, InfiniteMKLOneClass, InfiniteMKLRegressor
 from ..rows import count_rows
 from ..rules.combined import CombinedKernel
 from ..rules.pca import kernel_components
@@ -33,6 +35,8 @@ from .subject import Subject, subject_of
 LEARNED_KERNEL = "learned kernel"
 _BLOCKS = 60  # along each side of a heat map
 _MOST_MAPS = 12  # views with a heat map
+
+_INFINITE = (InfiniteMKLClassifier, InfiniteMKLRegressor, InfiniteMKLOneClass)
 
 
 class NoLearnedKernel(ValueError):
@@ -110,6 +114,8 @@ def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
     if isinstance(final, TransductiveMKLClassifier | SpectralKernelClassifier | ConformalKernel):
         kernel = final.kernel_ if final.kernel_.ndim == 2 else final.kernel_.mean(axis=0)
         return np.asarray(kernel[np.ix_(rows, rows)])
+    if isinstance(final, HyperkernelClassifier | HyperkernelRegressor):
+        raise NoLearnedKernel(f"{name} learns a sum of powers of kernels: it is not a sum of the views.")
     if isinstance(final, ColumnMachine):
         raise NoLearnedKernel(f"{name} chooses columns of kernels: there is no one kernel.")
     if isinstance(final, NonstationaryClassifier):
@@ -165,7 +171,9 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
         for m, Z in final._prediction_bank.iter_factors(_safe_indexing(X, rows)):
             yield m, Z @ Z.T
         return
-    if getattr(final, "gram_", None) == "working_set":
+    if getattr(final, "gram_", None) == "working_set" or (
+        isinstance(final, _INFINITE) and not final._precomputed
+    ):
         table = _safe_indexing(X, rows)
         yield from final._prediction_bank.moved(table).iter_kernels(table)
         return

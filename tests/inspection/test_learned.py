@@ -7,9 +7,11 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, LocalizedMKLClassifier, MKLClassifier, MKLOneClass
 from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.hyperkernels import HyperkernelRegressor
 from multikernel.inspection import NoLearnedKernel, evaluate, learned_kernel
 from multikernel.inspection.learned import choose_rows
-from multikernel.kernels import Linear
+from multikernel.kernels import Gaussian, Linear
+from multikernel.parametric import InfiniteMKLRegressor
 from multikernel.rules import InstanceWeights
 from multikernel.spectral import KernelKNNClassifier
 from tests.raw import raw
@@ -143,3 +145,14 @@ def test_rows_are_drawn_in_proportion():
     values = np.arange(1000.0)
     drawn = choose_rows(values, "regression", 10, 0, 1000)
     assert (values[drawn] // 100).tolist() == list(range(10))
+
+
+def test_kernels_of_learned_widths_and_powers():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    views = [("a", Gaussian(), [0, 1]), ("b", Gaussian(), [2, 3])]
+    model = InfiniteMKLRegressor(views).fit(X, X[:, 0])
+    K = learned_kernel(model, X)
+    expected = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)
+    with pytest.raises(NoLearnedKernel, match="sum of powers of kernels"):
+        learned_kernel(HyperkernelRegressor(views).fit(X, X[:, 0]), X)

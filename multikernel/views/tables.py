@@ -346,7 +346,8 @@ def _common_length(tables: Mapping[str, Any]) -> int:
         raise ValueError(
             "all tables must have the same samples in the same rows; "
             + ", ".join(f"{name!r} has {n} rows" for name, n in lengths.items())
-            + ". Align them with join_views(tables, y)."
+            + ". Align them with join_views(tables, y), which keeps the samples that all tables have; with "
+            "how='outer' it also keeps samples that lack a table."
         )
     return next(iter(lengths.values()))
 

@@ -183,8 +183,8 @@ def _indexed_targets(y: Any, on: str | None) -> pd.Series:
         if frame.shape[1] != 1:
             raise ValueError(
                 f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, "
-                "or give the name of the id column as on=. For several targets, or an event and a time, join the "
-                "tables alone, X = join_views(tables), and pass y.loc[X.ids] to fit."
+                "or give the name of the id column as on=. For several targets, or an event and a time, join "
+                "the tables alone, X = join_views(tables), and pass y.loc[X.ids] to fit."
             )
         return frame.iloc[:, 0]
     return _set_ids(y.to_frame(), "y", None).iloc[:, 0].rename(y.name)

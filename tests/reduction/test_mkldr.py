@@ -281,3 +281,37 @@ def test_what_a_callable_returned_is_named(criterion, message):
     Ks, y = problem()
     with pytest.raises(ValueError, match=message):
         fit(Ks, y, criterion=criterion)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4, 6])
+@pytest.mark.parametrize("criterion", ["lda", "lfda", "mfa"])
+def test_views_of_one_column_keep_their_directions(criterion, seed):
+    """Each kernel has rank one: with the weight on one of them, all directions but one would be lost."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 40)
+    X = rng.normal(size=(40, 4))
+    X[:, 0] += 3.0 * y
+    views = [(f"v{k}", Linear(), [k]) for k in range(4)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MKLDR(views, criterion=criterion, reg=0.1).fit(X, y)
+
+    def value(shares):
+        Z = (X - X.mean(axis=0)) / X.std(axis=0)
+        G = Z * np.sqrt(shares)
+        squares = ((Z[:, None] - Z) ** 2).sum(axis=2) / 4
+        between, within = (
+            G.T @ (np.diag(W.sum(axis=0)) - W) @ G for W in graph_pair(criterion, squares, y, 7)
+        )
+        ridge = 0.1 * np.trace(within) * np.eye(4)
+        roots = scipy.linalg.eigh(between, within + ridge, eigvals_only=True)
+        return np.sort(roots)[::-1][: 2 if criterion == "lda" else 3].sum()
+
+    own = value(model.kernel_shares_)
+    assert own == pytest.approx(model.objective_, rel=1e-6)
+    rises = [
+        (value(model.kernel_shares_ + t * (e - model.kernel_shares_)) - own) / t / own
+        for e in np.eye(4)
+        for t in (1e-4, 1e-6)
+    ]
+    assert max(rises) < model.dual_gap_ + 1e-4

@@ -21,7 +21,9 @@ Where K_β is singular, A is not unique. The one that says how F changes with β
 
     max_m ∂F/∂β_m / F ≤ tol,
 
-which is 0 at a stationary point. F is not concave: another start may end elsewhere.
+which is 0 at a stationary point. F is not concave: another start may end elsewhere. Slopes tell nothing of a
+direction that is absent, because the kernels with weight do not have it: steps that would lose one are
+shortened, so that all that the mean kernel has stay.
 """
 
 from dataclasses import dataclass
@@ -36,6 +38,7 @@ from ...core.stack.sums import weighted_sum
 from .directions import Directions, apply_laplacian, coordinates_of, find_directions
 
 _NOTHING = 1e-10  # share of the largest eigenvalue below which a direction keeps nothing apart
+_SINGULAR = 1e-12  # smallest eigenvalue of W, scaled to a diagonal of 1
 _INNER_STEPS = 200
 _INNER_SHARE = 0.1  # of the certificate, at which the steps for given directions end
 _TRIALS = 40
@@ -74,10 +77,10 @@ class ScatterProblem:
             step = here.products.ascend(beta, _INNER_SHARE * gap) - beta
             reach = min(2.0 * reach, _LONGEST)
             proposed, there = self._longer(beta, step, reach, n_components)
-            if reach > 1.0 and not there.value > here.value:
+            if reach > 1.0 and not there.is_above(here):
                 reach = 1.0
                 proposed, there = self._longer(beta, step, reach, n_components)
-            if not there.value > here.value:  # rounding is left
+            if not there.is_above(here):  # rounding is left
                 record.stop(Status.STALLED)
                 break
             beta, here = proposed, there
@@ -103,7 +106,8 @@ class ScatterProblem:
         alpha = apply_laplacian(self.between, f) / eigenvalues - apply_laplacian(self.within, f)
         products = self._products(alpha / epsilon)
         value = float(found.eigenvalues.sum())
-        return _Point(value, products.slopes(beta), products, found, G, to_similarities)
+        slopes, n_kept = products.slopes(beta), int(np.count_nonzero(kept))
+        return _Point(value, slopes, n_kept, products, found, G, to_similarities)
 
     def _products(self, alpha: Array) -> "_Products":
         F = np.array([np.asarray(K, np.float64) @ alpha for K in self.Ks]) / self.scales[:, None, None]
@@ -124,7 +128,11 @@ class _Products:
     W: Array
 
     def value(self, beta: Array) -> float:
+        """g(β), -inf where W is singular: a direction that β leaves no kernel for, which slopes cannot see."""
         B, W = (np.einsum("m,l,mlpr->pr", beta, beta, T, optimize=True) for T in (self.B, self.W))
+        sizes = np.sqrt(np.maximum(np.diagonal(W), 0.0))
+        if not sizes.all() or np.linalg.eigvalsh(W / np.outer(sizes, sizes))[0] < _SINGULAR:
+            return -np.inf
         return float(np.trace(np.linalg.solve(W, B)))
 
     def slopes(self, beta: Array) -> Array:
@@ -172,6 +180,7 @@ class _Point:
 
     value: float
     slopes: Array
+    n_kept: int  # directions that keep something apart
     products: _Products
     directions: Directions
     coordinates: Array
@@ -180,6 +189,10 @@ class _Point:
     @property
     def gap(self) -> float:
         return max(float(self.slopes.max()), 0.0) / max(abs(self.value), 1e-300)
+
+    def is_above(self, other: "_Point") -> bool:
+        """Whether F is larger, and no direction is lost: slopes do not tell what it would bring back."""
+        return self.value > other.value and self.n_kept >= other.n_kept
 
 
 def _symmetric(T: Array) -> Array:

@@ -59,7 +59,7 @@ class AdditiveGPClassifier(ClassifierMixin, AdditiveGP):
     variance_shares_ : array of shape (n_kernels,)
         Shares of the views in the mean prior variance at the training samples.
     intercept_ : array of shape (1 or n_classes,)
-        AdditivePosterior mode of the constant part.
+        Posterior mode of the constant part.
     intercept_variance_ : float
         Prior variance of the constant part, learned as the weights are.
     dual_coef_ : array of shape (1 or n_classes, n_samples)

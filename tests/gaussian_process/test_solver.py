@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from scipy.stats import multivariate_normal, norm
 
+from multikernel.core.optim import loop
 from multikernel.core.optim.loop import Options
 from multikernel.gaussian_process.solver.ascent import maximize_evidence
 from multikernel.gaussian_process.solver.components import Components
@@ -140,3 +141,32 @@ def test_the_mean_of_the_logistic_function(mean, std):
             lambda f: norm.pdf(f, mean, std) * expit(f), *ends, points=points, epsabs=0, limit=500
         )[0]
     assert mean_sigmoid(np.array([mean]), np.array([std]))[0] == pytest.approx(expected, rel=1e-7)
+
+
+class _NoBetter:
+    """An evidence that is lower at every point but the first, where each look takes a second."""
+
+    n, n_kernels = 1, 1
+
+    def __init__(self, now):
+        self.now, self.looks = now, 0
+
+    def evaluate(self, theta, near=None):
+        self.now[0] += 1.0
+        self.looks += 1
+        return (0.0 if near is None else -1.0), theta
+
+    def derivatives(self, theta, state):
+        return np.array([1.0, 1.0]), np.eye(2)
+
+
+@pytest.mark.parametrize("max_time, status, looks", [(2.5, "max_time", 3), (1e9, "stalled", 2 * 31)])
+def test_an_ascent_whose_time_ends_amid_a_step_says_so_and_no_other_begins(
+    max_time, status, looks, monkeypatch
+):
+    now = [0.0]
+    monkeypatch.setattr(loop, "clock", lambda: now[0])
+    evidence = _NoBetter(now)
+    with loop.limited(max_time):
+        found = maximize_evidence(evidence, [np.ones(2)] * 2, np.zeros(2), Options())
+    assert (str(found.status), evidence.looks) == (status, looks)

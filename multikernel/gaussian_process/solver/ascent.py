@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import nnls
 
 from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Result, Status, is_over
+from ...core.optim.loop import ENDED_EARLY, Options, Recorder, Result, Status, is_over, reason_to_stop
 
 _RIDGE = 1e-12  # of the mean curvature
 _ENOUGH = 0.1  # share of the rise that the model says
@@ -61,7 +61,7 @@ def maximize_evidence(
         history += [{**entry, "start": number} for entry in found.history]
         if best is None or found.objective > best.objective:
             best = found
-        if found.status in (Status.INTERRUPTED, Status.MAX_TIME):
+        if found.status in ENDED_EARLY:
             break
     assert best is not None
     kept = {name: value for name, value in vars(best).items() if name != "history"}
@@ -82,7 +82,8 @@ def _ascend(evidence: Evidence, theta: Array, lower: Array, options: Options) ->
             break
         found = _improved(evidence, theta, lower, value, state, slope, curvature, damping)
         if found is None:
-            record.stop(Status.STALLED if promised > _ROUNDING * abs(value) else Status.OPTIMAL)
+            is_level = promised <= _ROUNDING * abs(value)
+            record.stop(Status.OPTIMAL if is_level else reason_to_stop() or Status.STALLED)
             break
         theta, value, state, damping = found
         iteration += 1

@@ -33,7 +33,7 @@ from scipy.linalg.lapack import dpotri, dtrtri
 from scipy.special import log_ndtr
 
 from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Result, backtrack
+from ...core.optim.loop import Options, Recorder, Result, backtrack, is_over
 from ...core.optim.simplex import minimize_step
 from .learn import ROUNDS, Extrapolation, remaining_rise
 from .posterior import Gamma, Pair, ScaledStack, broad
@@ -165,6 +165,8 @@ class ProbitModel:
         best = self.bound(q)
 
         def attempt(length: float) -> ProbitPosterior | None:
+            if is_over():  # an attempt takes as long as the rest of a sweep
+                return None
             there, beta = copy.copy(q), np.maximum(q.beta + length * move, 0.0)
             self._combine(there, beta / beta.sum())
             self.update_w(there)

@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation on a kernel with a short factor, K = Z'Z + diag(shift), compiled.
+"""Sequential minimal optimization on a kernel with a short factor, K = Z'Z + diag(shift), compiled.
 
 The problem and the steps on pairs are those of ``smo.py``. With Z (r, n) and r small, no row of the kernel
 has to be formed: a working set of samples is solved by steps on pairs, on the square of the kernel between
@@ -24,9 +24,9 @@ from .smo import (
     Part,
     Point,
     Progress,
-    _set_moves,
+    run_pairs,
+    set_moves,
 )
-from .smo import _run as _run_pairs
 
 _LEAST, _MOST = 64, 512  # samples of a set: all that some pair can use, or a share of them
 _SHARE = 3
@@ -138,7 +138,7 @@ def _run(
     rise = np.empty(beta.size)
     drop = np.empty(beta.size)
     for t in range(beta.size):
-        _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
+        set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
     iterations = 0
     least = HUGE
     value = progress.value
@@ -162,12 +162,12 @@ def _run(
         inner = Point(beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
         goal = larger(tol, _PRECISION * violation)
         steps = min(_STEPS * k, max_iter - iterations)
-        done, _, _, value, curvature, reason = _run_pairs(
+        done, _, _, value, curvature, reason = run_pairs(
             kernel, part, small, inner, goal, steps, Progress(value, progress.value_stop)
         )
         _move(kernel, point, keep, inner.beta)
         for t in keep:
-            _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
+            set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
         iterations += done
         least = min(least, curvature)
         if done == 0 or reason in (VALUE_REACHED, UNBOUNDED):

@@ -125,7 +125,7 @@ def _step_gradient(step: float, g: Array, row_i: Array, row_j: Array, up: Array,
 
 
 @inlined
-def _set_moves(
+def set_moves(
     t: int, beta: Array, lower: Array, upper: Array, epsilon: float, up: Array, down: Array
 ) -> None:
     if beta[t] >= upper[t]:
@@ -272,7 +272,7 @@ def _apply_step(step: float, point: Point, row_i: Array, row_j: Array) -> Any:
 
 
 @compiled
-def _run(
+def run_pairs(
     kernel: Combination, part: Part, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
 ) -> Any:
     """The loop over pairs on (possibly compact) arrays of one length; returns the fields of an Outcome.
@@ -282,7 +282,7 @@ def _run(
     """
     beta, g, up, down, diag = point.beta, point.gradient, point.up, point.down, box.diag
     for t in range(g.size):
-        _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
+        set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
     iterations = 0
     formed = 0
     least = HUGE
@@ -322,8 +322,8 @@ def _run(
         ascent = score_up - g[j] - down[j]
         step = _move_pair(i, j, ascent / curvature, room_i, room_j, box, beta)
         value += step * (ascent - 0.5 * step * curvature)
-        _set_moves(i, beta, box.lower, box.upper, box.epsilon, up, down)
-        _set_moves(j, beta, box.lower, box.upper, box.epsilon, up, down)
+        set_moves(i, beta, box.lower, box.upper, box.epsilon, up, down)
+        set_moves(j, beta, box.lower, box.upper, box.epsilon, up, down)
         score_up, score_down, block = _apply_step(step, point, row_i, row_j)
         iterations += 1
     return iterations, score_up - score_down, formed, value, least, reason
@@ -351,7 +351,7 @@ def _run_compact(
     part = Part(keep, np.empty((k, k), kernel.combined.dtype), np.zeros(k, np.bool_))
     small = Box(box.diag[keep], box.lower[keep], box.upper[keep], box.epsilon)
     inner = Point(point.beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
-    out = Outcome(*_run(kernel, part, small, inner, tol, max_iter, progress))
+    out = Outcome(*run_pairs(kernel, part, small, inner, tol, max_iter, progress))
     change = inner.beta - point.beta[keep]
     moved = np.flatnonzero(change)
     rows, combined = keep[moved], read_only(kernel.combined[None])
@@ -375,7 +375,7 @@ def smo(
     least = HUGE
     while True:
         budget = min(period, max_iter - iterations)
-        out = Outcome(*_run(kernel, whole, box, point, tol, budget, progress))
+        out = Outcome(*run_pairs(kernel, whole, box, point, tol, budget, progress))
         iterations += out.iterations
         formed += out.formed
         least = min(least, out.least_curvature)

@@ -112,7 +112,6 @@ class SimilarityNetworkFusion(WeightLearner):
         Number of steps in which similarities are passed on.
     sigma : float, default=0.5
         Width of the similarities; the paper recommends 0.3 to 0.8.
-
     max_time : float or None, default=None
         Maximum time of the steps in seconds; None for no limit.
 

@@ -34,9 +34,8 @@ def make_table(
 
 def tell(caption: str, columns: Columns, rows: Sequence[Any], **more: Any) -> Table:
     """A table that tells the same of each row."""
-    return make_table(
-        caption, list(columns), [[tell(row) for tell in columns.values()] for row in rows], **more
-    )
+    cells = [[cell_of(row) for cell_of in columns.values()] for row in rows]
+    return make_table(caption, list(columns), cells, **more)
 
 
 def its_sd(rows: Sequence[Mapping[str, Any]]) -> Columns:

@@ -48,16 +48,16 @@ def residuals_table(residuals: Mapping[str, Any]) -> Table:
     # the points may be a part of the samples, "worst" is of all
     worst = residuals.get("worst") or known
     worst = sorted(worst, key=lambda point: -abs(point["observed"] - point["predicted"]))[:MOST]
-    has_rows = bool(worst) and all(point.get("row") is not None for point in worst)
+    are_numbered = bool(worst) and all(point.get("row") is not None for point in worst)
     has_ids = have_ids(worst)
-    columns: Columns = which_sample(worst) if has_rows else {}
+    columns: Columns = which_sample(worst) if are_numbered else {}
     columns |= {
         "Observed": lambda point: format_cell(point["observed"]),
         "Predicted": lambda point: format_cell(point["predicted"]),
         "Difference": lambda point: format_difference(point["observed"] - point["predicted"]),
     }
     samples = "all samples" if residuals.get("worst") else f"{len(known)} samples"
-    numbered = ", by row of the data, from 0" if has_rows and not has_ids else ""
+    numbered = ", by row of the data, from 0" if are_numbered and not has_ids else ""
     caption = f"The {len(worst)} largest misses of {samples}{numbered}."
     return tell(caption, columns, worst, words=int(has_ids))
 

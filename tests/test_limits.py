@@ -132,6 +132,7 @@ def test_what_an_interrupt_does_is_one_of_two_things(cls):
 TARGETS = {"classification": LABELS, "regression": VALUES, "unsupervised": None, "survival": TIMES}
 EVERY = [pytest.param(m, task, id=f"{m.name}-{task}") for m in list_methods() for task in m.tasks]
 TWO = {"functional_form"}  # combines two kernels
+UNIT = {"hyperkernels"}  # reads kernels with values from 0 to 1
 
 
 def of_registry(method, task, **parameters):
@@ -141,6 +142,8 @@ def of_registry(method, task, **parameters):
     quick = {} if method.learner or method.name == "spectral" else ENTRIES[cls.__name__].quick
     given = {name: value for name, value in quick.items() if name in known} | parameters
     kernels = [Gaussian(), Linear(), Gaussian(gamma=2.0)][: 2 if method.name in TWO else 3]
+    if method.name in UNIT:
+        kernels = [Gaussian(), Gaussian(gamma=2.0)]
     if getattr(cls, "_has_one_kernel", False):
         kernels = "gaussian" if method.name == "spectral" else Gaussian()  # whose widths are tried in turn
     return method.make(task, "auto" if method.name in ("pairs", "projection") else kernels, **given)

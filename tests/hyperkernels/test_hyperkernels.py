@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import load_model, save_model
+from multikernel.core.optim import loop
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge
 from multikernel.hyperkernels import HyperkernelClassifier, HyperkernelRegressor
@@ -202,3 +203,18 @@ def test_regression_does_not_depend_on_the_unit_or_the_origin_of_y():
 def test_penalties_that_are_none_are_refused(options, said):
     with pytest.raises(ValueError, match=said):
         HyperkernelRegressor(**options).fit(np.eye(4), np.arange(4.0))
+
+
+def test_no_further_pair_is_priced_when_the_time_is_over(monkeypatch):
+    base, _, losses = problem("three")
+    calls = []
+    kernel = Harmonic.kernel
+    monkeypatch.setattr(Harmonic, "kernel", lambda self, v: calls.append(1) or kernel(self, v))
+    options = Options(tol=1e-9, max_iter=1)
+    free = learn_hyperkernel(Harmonic(base, DECAY), losses, 3.0, options)
+    of_free = len(calls)
+    calls.clear()
+    with loop.limited(0.0):
+        ended = learn_hyperkernel(Harmonic(base, DECAY), losses, 3.0, options)
+    assert len(calls) == 4 < of_free  # one each for the first v, its scale or its price, and the machines of both
+    assert ended.status == "max_time" and ended.lower_bound <= free.objective

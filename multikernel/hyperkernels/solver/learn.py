@@ -24,7 +24,7 @@ import numpy as np
 
 from ..._typing import Array
 from ...core.optim.cone import Block, minimize, nonnegative, zero
-from ...core.optim.loop import Options, Recorder, Result, Status, relative_gap
+from ...core.optim.loop import Options, Recorder, Result, Status, is_over, relative_gap
 from ...core.svm.losses import Loss
 from ...core.weights.learn import learn_weights
 from .harmonic import Harmonic
@@ -157,7 +157,7 @@ class _Planes:
             price, first = max(float(prices[dearest]), 0.0), float(self.base.roots[0])
             cost = price * v[0] / first + price**2 / (2.0 * self.penalty * first**2)
             best = max(best, offset - 0.5 * self.penalty * float(v @ v) - cost)
-            if cost <= allowed or dearest in self.pairs:
+            if cost <= allowed or dearest in self.pairs or is_over():  # each pricing reads all powers
                 break
             self.pairs.append(dearest)
         return v, best

@@ -216,5 +216,5 @@ def test_no_further_pair_is_priced_when_the_time_is_over(monkeypatch):
     calls.clear()
     with loop.limited(0.0):
         ended = learn_hyperkernel(Harmonic(base, DECAY), losses, 3.0, options)
-    assert len(calls) == 4 < of_free  # one each for the first v, its scale or its price, and the machines of both
+    assert len(calls) == 4 < of_free  # scale of the first v, two machines, one pricing
     assert ended.status == "max_time" and ended.lower_bound <= free.objective

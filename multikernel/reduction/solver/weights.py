@@ -128,7 +128,7 @@ class _Products:
     W: Array
 
     def value(self, beta: Array) -> float:
-        """g(β), -inf where W is singular: a direction that β leaves no kernel for, which slopes cannot see."""
+        """g(β); -inf where W is singular, as β leaves no kernel that has one of the directions."""
         B, W = (np.einsum("m,l,mlpr->pr", beta, beta, T, optimize=True) for T in (self.B, self.W))
         sizes = np.sqrt(np.maximum(np.diagonal(W), 0.0))
         if not sizes.all() or np.linalg.eigvalsh(W / np.outer(sizes, sizes))[0] < _SINGULAR:

@@ -144,6 +144,7 @@ class _Products(KernelEstimator):
     about = HIERARCHICAL
     _adds_kernels = True
     _storage_options = ("psd",)
+    _more_columns = "There is no memory for more interactions: lower C or degree, or raise growth or tol."
     products_: list[tuple[str, ...]]
     kernel_weights_: Array
     intercept_: Array

@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV
 from sklearn.metrics.pairwise import rbf_kernel
 
 from multikernel import Gaussian, KernelBank, Linear, View
 from multikernel.parametric import HierarchicalMKLClassifier, HierarchicalMKLRegressor
+from multikernel.parametric.solver import hierarchy
 
 TRUTH = ["x0", "x1", "x1 × x2", "x2"]
 
@@ -96,3 +98,12 @@ def test_several_tables_need_views():
         HierarchicalMKLRegressor().fit(tables, y)
     views = [View("left", Gaussian()), View("right", Gaussian())]
     assert HierarchicalMKLRegressor(views).fit(tables, y).variables_ == ["left", "right"]
+
+
+def test_the_end_of_memory_is_told(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 8)), rng.normal(size=30)
+    monkeypatch.setattr(hierarchy, "available_memory", lambda: 15 * 8 * 30 * 30)
+    with pytest.warns(ConvergenceWarning, match="no memory for more interactions: lower C or degree"):
+        model = HierarchicalMKLRegressor(C=1000.0, growth=1.0).fit(X, y)
+    assert model.status_ == "max_columns" and model.predict(X).shape == (30,)

@@ -193,3 +193,14 @@ def test_an_interaction_weighs_no_more_than_its_parts():
     for node in nodes:
         for part in combinations(node, len(node) - 1):
             assert not part or weights[node] <= weights[part] * (1 + 1e-12)
+
+
+def test_no_more_sets_come_in_than_there_is_memory_for(monkeypatch):
+    problem, y, prices = make_problem(n_variables=8, degree=3, growth=1.0)
+    options, losses = Options(tol=1e-6, max_iter=40), [SquaredError(y, 0.01 / prices)]
+    _, free = learn_hierarchy(problem, losses, options)
+    monkeypatch.setattr(hierarchy, "available_memory", lambda: 20 * 8 * N * N)
+    result, nodes = learn_hierarchy(problem, losses, options)
+    assert len(nodes) <= 16 < len(free)
+    assert result.status == Status.MAX_COLUMNS and result.gap > options.tol
+    assert result.lower_bound <= result.objective

@@ -98,7 +98,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     Convergence:
 
     - ``_gap_name``, ``_easier`` : words of the warning: what ``dual_gap_`` is, and what makes the problem
-      better conditioned.
+      better conditioned; ``_more_columns`` : what to do where there are as many columns as may be.
     - ``_warn_unless_converged()`` : the warning itself, where a status needs none.
 
     Predictions and weights:
@@ -132,6 +132,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     _gram_ids: list[str] | None = None  # of the training samples, where precomputed kernels are frames
     _gap_name = "relative duality gap"
     _easier = "lower C"
+    _more_columns = "Raise max_columns or tol."
     _adds_kernels = False
     _answers_chunks = False
     _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
@@ -361,7 +362,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
             if searched
             else "Raise max_iter or tol, or normalize the kernels.",
             Status.MAX_TIME: "The time is over: raise max_time or tol, or normalize the kernels.",
-            Status.MAX_COLUMNS: "Raise max_columns or tol.",
+            Status.MAX_COLUMNS: self._more_columns,
             Status.STALLED: of_scale
             or f"Floating point allows no better: raise tol, {self._easier}, or normalize the kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with KernelBank(kernels, psd="clip").',

@@ -39,12 +39,14 @@ from ...core.optim.loop import Options, Recorder, Status, is_over, relative_gap
 from ...core.svm.losses import Loss, value_floor
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
+from ...rows.memory import available_memory
 
 Node = tuple[int, ...]  # variables, ascending
 
 _LEAST_SHARE = 1e-9  # of a set in W
 _NEW_SHARE = 0.05  # of all sets that come in together
 _MOST_NEW = 40  # sets that come in at once
+_MEMORY_SHARE = 0.8  # of what is available: for a copy of the products, with the new ones
 _STEPS = 200  # of a descent
 _INNER = 0.25  # share of the gap that is left to a machine
 _POWERS = (0.5, 6.0)  # smallest and largest
@@ -197,6 +199,14 @@ class _Active:
             np.append((1 - _NEW_SHARE) * self.shares, np.full(len(nodes), _NEW_SHARE / len(nodes)))
         )
 
+    @property
+    def room(self) -> float:
+        """How many more sets there is memory for: when some come in, there are two copies for a moment."""
+        available = available_memory()
+        if available is None:
+            return np.inf
+        return max(_MEMORY_SHARE * available // self.Ks[0].nbytes - len(self.Ks), 0.0)
+
     def weights(self, shares: Array) -> Array:
         """ζ of the sets."""
         return np.asarray(1.0 / (self.contains.T @ (self.d**2 / shares)))
@@ -343,6 +353,9 @@ def learn_hierarchy(
         if record.note(entry):
             break
         new = _chosen(outside, forms, bounds, float(point.slopes.max()))
+        if len(new) > active.room:  # where they do not help, the number grows until memory is used up
+            record.stop(Status.MAX_COLUMNS)
+            break
         if new:
             active.add(new)
         elif goal <= 1e-3 * options.tol:

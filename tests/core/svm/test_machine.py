@@ -280,7 +280,7 @@ def test_compiled_loops_hand_back_plain_tuples(monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
 
-    spied(smo_loop, "_run")
+    spied(smo_loop, "run_pairs")
     spied(class_cycles, "run")
     x, y = np.array([-2.0, -1.0, 1.0, 2.0, 3.0]), np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
     K = np.outer(x, x)

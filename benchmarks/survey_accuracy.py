@@ -8,8 +8,7 @@ was stopped goes on, and ``--again NAME ...`` measures methods anew.
 Protocol, set before any result was seen: at most 300 training and 500 test samples of a set, drawn by class
 with the seeds 0 and 1, the same for all methods; one Gaussian kernel with the median width for each view.
 The columns of the views stand beside each other in one table, standardized but for word counts. Methods of
-one kernel get one Gaussian kernel on all columns; projections, hierarchical kernels and hyperkernels read the
-table.
+one kernel get one Gaussian kernel on all columns; projections and hyperkernels read the table.
 A fit is told to end after a minute where the method has ``max_time``. Methods for two classes run on the set
 with two classes only. Two draws are few: differences of a few points are chance.
 """

@@ -102,7 +102,7 @@ def fit_on_pairs(model: Any, data: Data, task: str) -> Any:
 PREPARED: dict[str, Callable[[Any, Data, str], Any]] = {
     "pairs": fit_on_pairs,
     "tasks": fit_on_tasks,
-    **dict.fromkeys(("projection", "hierarchical_mkl", "hyperkernels"), fit_on_table),
+    **dict.fromkeys(("projection", "hyperkernels"), fit_on_table),
     **dict.fromkeys(("kdda", "knn", "spectral", "conformal"), fit_on_one_view),
 }
 

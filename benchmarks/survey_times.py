@@ -103,7 +103,7 @@ PREPARED: dict[str, Callable[[Any, Data, str], Any]] = {
     "pairs": fit_on_pairs,
     "tasks": fit_on_tasks,
     **dict.fromkeys(("projection", "hyperkernels"), fit_on_table),
-    **dict.fromkeys(("kdda", "knn", "spectral", "conformal"), fit_on_one_view),
+    **dict.fromkeys(("lfda", "kdda", "knn", "spectral", "conformal"), fit_on_one_view),
 }
 
 

@@ -158,7 +158,8 @@ def evaluate(
     ('linear', 50, None)
     """
     wanted = [parts] if isinstance(parts, str) else as_list("parts", parts, "names")
-    wanted = list(ALL_PARTS) if wanted == ["all"] else wanted
+    if len(wanted) == 1 and isinstance(wanted[0], str) and wanted[0] == "all":
+        wanted = list(ALL_PARTS)
     _check_options(wanted, max_points)
     choice = choose_baselines(baselines, (KEPT,))
     settings = Settings(random_state, n_jobs, store, None if isinstance(progress, bool) else progress)

@@ -44,6 +44,12 @@ def fitted(method, task, kernels, X):
     return model.fit(X) if TARGETS[task] is None else model.fit(X, TARGETS[task])
 
 
+def kernels_of(method):
+    """Two kernels that the method takes: one without a width to learn, and for hyperkernels none below 0."""
+    first = Gaussian(gamma=0.3) if method.name == "infinite_mkl" else Gaussian()
+    return first, Gaussian(gamma=0.3) if method.name == "hyperkernels" else Linear()
+
+
 def indexed(y):
     """The target with the ids of the samples."""
     return y.set_index(pd.Index(IDS)) if isinstance(y, pd.DataFrame) else pd.Series(y, index=IDS)
@@ -55,7 +61,8 @@ def answers(model, X):
 
 @pytest.mark.parametrize(("method", "task"), CASES)
 def test_a_dict_of_tables(method, task):
-    model = fitted(method, task, {"one": Gaussian(), "two": Linear()}, {"one": ONE, "two": TWO})
+    first, second = kernels_of(method)
+    model = fitted(method, task, {"one": first, "two": second}, {"one": ONE, "two": TWO})
     assert model.view_names_ == ["one", "two"]
     expected = answers(model, {"one": ONE, "two": TWO})
     shuffled = {"two": pl.from_pandas(TWO[["e", "d"]]), "extra": TWO, "one": ONE.assign(more=0.0)}
@@ -66,7 +73,8 @@ def test_a_dict_of_tables(method, task):
 
 @pytest.mark.parametrize(("method", "task"), CASES)
 def test_columns_by_name_in_any_frame_and_order(method, task):
-    views = [("u", Gaussian(), ["a", "b"]), ("v", Linear(), ["d"])]
+    first, second = kernels_of(method)
+    views = [("u", first, ["a", "b"]), ("v", second, ["d"])]
     model = fitted(method, task, views, pl.from_pandas(WIDE))
     other = WIDE[["d", "b", "a"]].assign(q=1.0)
     np.testing.assert_allclose(answers(model, other), answers(model, WIDE), atol=1e-12)
@@ -115,7 +123,8 @@ def test_columns_of_one_name_are_refused():
 
 @pytest.mark.parametrize(("method", "task"), CASES)
 def test_a_list_in_the_place_of_a_dict(method, task):
-    model = fitted(method, task, {"one": Gaussian(), "two": Linear()}, {"one": ONE, "two": TWO})
+    first, second = kernels_of(method)
+    model = fitted(method, task, {"one": first, "two": second}, {"one": ONE, "two": TWO})
     with pytest.raises(ValueError, match=r"on a dict of the tables \['one', 'two'\]; got a list of 2 tables"):
         answers(model, [ONE, TWO])
 

@@ -85,6 +85,12 @@ def fit_on_table(model: Any, data: Data, task: str) -> Any:
     return model.fit(data.X) if data.targets[task] is None else model.fit(data.X, data.targets[task])
 
 
+def fit_on_two_views(model: Any, data: Data, task: str) -> Any:
+    """Fit a model of two kernels."""
+    model = model.set_params(kernels=data.views[:2])
+    return model.fit(data.X) if data.targets[task] is None else model.fit(data.X, data.targets[task])
+
+
 def fit_on_tasks(model: Any, data: Data, task: str) -> Any:
     """Fit a model of several tasks: four of a quarter of the samples each."""
     X = np.column_stack([data.X, np.arange(len(data.X)) % 4])
@@ -102,6 +108,7 @@ def fit_on_pairs(model: Any, data: Data, task: str) -> Any:
 PREPARED: dict[str, Callable[[Any, Data, str], Any]] = {
     "pairs": fit_on_pairs,
     "tasks": fit_on_tasks,
+    "functional_form": fit_on_two_views,
     **dict.fromkeys(("projection", "hyperkernels"), fit_on_table),
     **dict.fromkeys(("lfda", "kdda", "knn", "spectral", "conformal"), fit_on_one_view),
 }

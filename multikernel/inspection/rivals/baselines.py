@@ -370,11 +370,27 @@ def simple_rules(subject: Subject, wanted: Iterable[str], scoring: Any = None) -
             f"{final} regression on out-of-fold scores of models of one view each, under {words}.",
         ),
     }
-    return {
+    found = {
         name: Contender(subject.around(estimator), what)
         for name, (estimator, what) in made.items()
         if name in wanted
     }
+    if PLAIN_SUM in wanted and (equal := _equal_weights(subject)) is not None:
+        found[PLAIN_SUM] = equal
+    return found
+
+
+def _equal_weights(subject: Subject) -> Contender | None:
+    """The plain sum of a model whose samples may lack views, which weight rules do not take; else None."""
+    final = subject.final
+    if getattr(final, "missing_", "error") == "error":
+        return None
+    known = final.get_params(deep=False)
+    for name, value in (("norm", np.inf), ("norms", [np.inf])):
+        if name in known:
+            costs = {"costs": None} if "costs" in known else {}
+            return Contender(subject.fresh(**{name: value}, **costs), "The same model with equal weights.")
+    return None
 
 
 def _survival_rules(

@@ -386,11 +386,11 @@ def _equal_weights(subject: Subject) -> Contender | None:
     if getattr(final, "missing_", "error") == "error":
         return None
     known = final.get_params(deep=False)
-    for name, value in (("norm", np.inf), ("norms", [np.inf])):
-        if name in known:
-            costs = {"costs": None} if "costs" in known else {}
-            return Contender(subject.fresh(**{name: value}, **costs), "The same model with equal weights.")
-    return None
+    equal: dict[str, Any] = {"norm": np.inf, "norms": [np.inf], "costs": None}
+    parameters = {name: value for name, value in equal.items() if name in known}
+    if not {"norm", "norms"} & parameters.keys():
+        return None
+    return Contender(subject.fresh(**parameters), "The same model with equal weights.")
 
 
 def _survival_rules(

@@ -88,9 +88,9 @@ def check_wheel() -> str:
     with zipfile.ZipFile(wheel()) as archive:
         names = archive.namelist()
     foreign = [n for n in names if not n.startswith((f"{PACKAGE}/", f"{PACKAGE}-"))]
-    tests = [n for n in names if "/tests/" in n or "/test_" in n]
-    if foreign or tests:
-        raise CheckError(f"the wheel must hold the package alone; it also holds {(foreign + tests)[:5]}")
+    others = [n for n in names if "/tests/" in n or "/test_" in n or "__pycache__" in n]
+    if foreign or others:
+        raise CheckError(f"the wheel must hold the package alone; it also holds {(foreign + others)[:5]}")
     tracked = [name for name in tracked_files() if name.startswith(f"{PACKAGE}/")]
     lacking = sorted(set(tracked) - set(names))
     if lacking:

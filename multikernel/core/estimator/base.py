@@ -97,8 +97,8 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     Convergence:
 
-    - ``_gap_name``, ``_easier`` : words of the warning: what ``dual_gap_`` is, and what makes the problem
-      better conditioned; ``_more_columns`` : what to do where there are as many columns as may be.
+    - ``_gap_name``, ``_easier``, ``_more_columns`` : words of the warning: what ``dual_gap_`` is, what makes
+      the problem better conditioned, and what to do where there are as many columns as may be.
     - ``_warn_unless_converged()`` : the warning itself, where a status needs none.
 
     Predictions and weights:

@@ -146,6 +146,7 @@ def as_page(rows: list[Measured], n: int, m: int) -> str:
     """The page of a run."""
     slow = sorted({row.name for row in rows if row.is_slow})
     lines = [
+        "---\norphan: true\n---\n",
         "# How long each method takes",
         "",
         f"Written by `python -m benchmarks.survey_times --page`. One fit of each method with its defaults, "

@@ -1,10 +1,11 @@
 """CPU time of one fit of each method of the registry, in single fits of MKLClassifier on the same data.
 
-``python -m benchmarks.survey_times [NAME ...] [--n 500] [--m 10] [--page]`` prints a row for each method
-and what it learns from: seconds of CPU of one fit with its defaults (one thread, the least of up to three
-fits), how many fits of MKLClassifier take as long, and how the fit ended. A method that takes more than
+``python -m benchmarks.survey_times [NAME ...] [--n 500] [--m 10] [--spread 0] [--page]`` prints a row for each
+method and what it learns from: seconds of CPU of one fit with its defaults (one thread, the least of up to
+three fits), how many fits of MKLClassifier take as long, and how the fit ended. A method that takes more than
 ``MOST`` of them is marked. Both times are of one process, so that other work on the machine changes their
-ratio little. ``--page`` writes ``docs/benchmarks/survey_times.md``.
+ratio little. ``--spread 6`` multiplies the kernels by factors from 1e-3 to 1e3. ``--page`` writes
+``docs/benchmarks/survey_times.md``.
 
 Every method of `multikernel.registry.list_methods` is measured, so that a new one needs no line here.
 ``PREPARED`` has those that need other data than a table with a list of views.
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel import Gaussian, MKLClassifier
+from multikernel import Gaussian, MKLClassifier, View
 from multikernel.registry import Method, list_methods
 
 MOST = 50.0  # single fits of MKLClassifier
@@ -35,7 +36,7 @@ class Data:
     """A table of ``m`` views of four columns, of which three decide, with targets of each kind."""
 
     X: Any
-    views: list[tuple[str, Any, list[int]]]
+    views: list[Any]
     targets: dict[str, Any]  # by task
 
 
@@ -54,12 +55,21 @@ class Measured:
         return self.fits > MOST
 
 
-def make_data(n: int, m: int, seed: int = 0) -> Data:
-    """Samples whose target is a smooth function of the first three views, with noise."""
+def make_data(n: int, m: int, spread: float = 0.0, seed: int = 0) -> Data:
+    """Samples whose target is a smooth function of the first three views, with noise.
+
+    The scales of the kernels are ``spread`` powers of ten apart; with 0 each has unit variance.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4 * m))
     values = np.sin(2 * X[:, 0]) + X[:, 4] * X[:, 5] + np.tanh(X[:, 8]) + 0.3 * rng.normal(size=n)
-    views = [(f"view-{k}", Gaussian(), list(range(4 * k, 4 * k + 4))) for k in range(m)]
+    views: list[Any] = [(f"view-{k}", Gaussian(), list(range(4 * k, 4 * k + 4))) for k in range(m)]
+    if spread:
+        scales = np.logspace(-spread / 2, spread / 2, m)
+        views = [
+            View(name, float(scale) * kernel, columns, normalize=None)
+            for (name, kernel, columns), scale in zip(views, scales, strict=True)
+        ]
     targets = {
         "classification": values > np.median(values),
         "regression": values,
@@ -127,9 +137,9 @@ def cpu_time(make: Callable[[], Any], fit: Callable[[Any], Any], repeats: int) -
     return min(times), model
 
 
-def measure(methods: list[Method], n: int, m: int, repeats: int) -> Iterator[Measured]:
+def measure(methods: list[Method], n: int, m: int, repeats: int, spread: float = 0.0) -> Iterator[Measured]:
     """Measure each method on each of its tasks; the first is MKLClassifier, the unit."""
-    data, small = make_data(n, m), make_data(60, m)
+    data, small = make_data(n, m, spread), make_data(60, m, spread)
     unit = np.nan
     for method in methods:
         fit = PREPARED.get(method.name, fit_on_views)
@@ -171,6 +181,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=500)
     parser.add_argument("--m", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--spread", type=float, default=0.0, help="powers of ten between the kernels' scales")
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks/survey_times.md")
     options = parser.parse_args()
     known = {method.name: method for method in list_methods()}
@@ -181,7 +192,9 @@ def main() -> None:
     warnings.simplefilter("ignore")  # a fit that stops early says so in its status
     rows = []
     with threadpool_limits(1):
-        for row in measure([known[name] for name in names], options.n, options.m, options.repeats):
+        for row in measure(
+            [known[name] for name in names], options.n, options.m, options.repeats, options.spread
+        ):
             rows.append(row)
             told = f"{row.status}{f'  more than {MOST:.0f}' if row.is_slow else ''}"
             print(

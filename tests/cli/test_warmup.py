@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.utils.validation import check_is_fitted
 
 from multikernel.cli import warmup
 from multikernel.registry import list_methods
@@ -60,4 +62,8 @@ def test_after_the_usual_fits_a_process_compiles_nothing():
 @pytest.mark.filterwarnings("ignore")  # the data are made up
 @pytest.mark.parametrize("name", warmup.fits(everything=True))
 def test_all_fits_run(name):
-    warmup.fits(everything=True)[name]()
+    made = warmup.fits(everything=True)[name]()
+    if hasattr(made, "fit"):
+        check_is_fitted(made)
+    else:  # the Gram matrix of a kernel
+        assert made.shape[0] == made.shape[1] and np.isfinite(made).all()

@@ -1,10 +1,10 @@
 """CPU time of one fit of each method of the registry, in single fits of MKLClassifier on the same data.
 
-``python -m benchmarks.survey_times [NAME ...] [--n 500] [--m 10] [--spread 0] [--page]`` prints a row for each
-method and what it learns from: seconds of CPU of one fit with its defaults (one thread, the least of up to
-three fits), how many fits of MKLClassifier take as long, and how the fit ended. A method that takes more than
-``MOST`` of them is marked. Both times are of one process, so that other work on the machine changes their
-ratio little. ``--spread 6`` multiplies the kernels by factors from 1e-3 to 1e3. ``--page`` writes
+``python -m benchmarks.survey_times [NAME ...] [--n 500] [--m 10] [--spread 0] [--page]`` prints a row for
+each method and what it learns from: seconds of CPU of one fit with its defaults (one thread, the least of up
+to three fits), how many fits of MKLClassifier take as long, and how the fit ended. A method that takes more
+than ``MOST`` of them is marked. Both times are of one process, so that other work on the machine changes
+their ratio little. ``--spread 6`` multiplies the kernels by factors from 1e-3 to 1e3. ``--page`` writes
 ``docs/benchmarks/survey_times.md``.
 
 Every method of `multikernel.registry.list_methods` is measured, so that a new one needs no line here.

@@ -189,6 +189,8 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
     names = dict.fromkeys(["mkl", *(options.names or known)])
+    if options.page and (options.names or options.spread):
+        parser.error("--page is of all methods on kernels of one scale: leave out the names and --spread")
     warnings.simplefilter("ignore")  # a fit that stops early says so in its status
     rows = []
     with threadpool_limits(1):
